@@ -30,9 +30,9 @@ DType dtype_named(std::string name) {
 // As GraphBuilder::placeholder says; none where nothing is known.
 Value example_of(nb::handle like) {
   if (PyTuple_Check(like.ptr())) {
-    const auto [dtype, sizes, strides] =
-        nb::cast<std::tuple<std::string, std::vector<int64_t>,
-                            std::vector<int64_t>>>(like);
+    const auto [dtype, sizes, strides] = nb::cast<
+        std::tuple<std::string, std::vector<int64_t>, std::vector<int64_t>>>(
+        like);
     if (sizes.size() > static_cast<size_t>(kMaxRank)) return None;
     Dims size(static_cast<int>(sizes.size()), 0), stride = size;
     std::copy(sizes.begin(), sizes.end(), size.begin());
@@ -44,16 +44,16 @@ Value example_of(nb::handle like) {
     for (const nb::handle item : like) items.push_back(example_of(item));
     return Value::list(std::move(items));
   }
-  ArrayKind kind = ArrayKind::numpy;
-  return value_of(like, "an example", kind);
+  Arrays arrays;
+  return value_of(like, "an example", arrays);
 }
 
 // Whether what the table's rule gives is what PyTorch says. Strides may differ.
 bool agrees(const Value& ours, const Value& theirs) {
   if (theirs.is_none() || ours.is_none()) return true;
   if (theirs.is_tensor())
-    return ours.is_tensor() && ours.as_tensor().dtype() ==
-                                   theirs.as_tensor().dtype() &&
+    return ours.is_tensor() &&
+           ours.as_tensor().dtype() == theirs.as_tensor().dtype() &&
            ours.as_tensor().sizes() == theirs.as_tensor().sizes();
   if (!theirs.is_sequence()) return true;
   if (!ours.is_sequence() || ours.size() != theirs.size()) return false;
@@ -62,16 +62,29 @@ bool agrees(const Value& ours, const Value& theirs) {
   return true;
 }
 
-// What nodes may be called with beside what models may: nodes, and PyTorch's
-// words for dtypes, devices, layouts and memory formats.
+std::optional<Value> word_of(nb::handle object);
+
+Value slice_of(nb::handle object) {
+  Arrays arrays;
+  const auto part = [&](const char* name) {
+    return value_of(object.attr(name), "a slice", arrays, word_of);
+  };
+  return Value::slice(part("start"), part("stop"), part("step"));
+}
+
+// What nodes may be called with beside what models may: nodes, indices, and
+// PyTorch's words for dtypes, devices, layouts and memory formats.
 std::optional<Value> word_of(nb::handle object) {
   BuiltNode built;
   if (nb::try_cast<BuiltNode>(object, built, /*convert=*/false))
     return Value(built.node);
+  if (object.ptr() == Py_Ellipsis) return Value(Ellipsis);
+  if (PySlice_Check(object.ptr())) return slice_of(object);
   const auto type = nb::cast<std::string>(object.type().attr("__name__"));
   const auto text = [&] { return nb::cast<std::string>(nb::str(object)); };
   if (type == "dtype") return Value(dtype_named(text()));
-  if (type == "device") return Value(nb::cast<std::string>(object.attr("type")));
+  if (type == "device")
+    return Value(nb::cast<std::string>(object.attr("type")));
   if (type == "layout" || type == "memory_format") return Value(text());
   return std::nullopt;
 }
@@ -83,12 +96,12 @@ struct Arguments {
 
 Arguments arguments_of(const nb::tuple& args, const nb::dict& kwargs) {
   Arguments made;
-  ArrayKind kind = ArrayKind::numpy;
+  Arrays arrays;
   for (const nb::handle arg : args)
-    made.args.push_back(value_of(arg, "an argument", kind, word_of));
+    made.args.push_back(value_of(arg, "an argument", arrays, word_of));
   for (const auto& [key, value] : kwargs)
     made.kwargs.emplace_back(nb::cast<std::string>(key),
-                             value_of(value, "an argument", kind, word_of));
+                             value_of(value, "an argument", arrays, word_of));
   return made;
 }
 
@@ -98,8 +111,8 @@ nb::object torch_word(std::string_view text) {
   constexpr std::string_view kTorch = "torch.";
   if (!text.starts_with(kTorch)) return {};
   const std::string word(text.substr(kTorch.size()));
-  const nb::object found = nb::getattr(nb::module_::import_("torch"),
-                                       word.c_str(), nb::none());
+  const nb::object found =
+      nb::getattr(nb::module_::import_("torch"), word.c_str(), nb::none());
   const auto type = nb::cast<std::string>(found.type().attr("__name__"));
   return type == "layout" || type == "memory_format" ? found : nb::object();
 }
@@ -109,6 +122,19 @@ nb::object argument_object(const Value& value) {
   if (value.is_dtype()) {
     const std::string name(dtype_name(value.as_dtype()));
     return nb::module_::import_("torch").attr(name.c_str());
+  }
+  if (value.is_ellipsis()) return nb::borrow(Py_Ellipsis);
+  if (value.is_slice()) {
+    const Value::SliceView slice = value.as_slice();
+    return nb::steal(PySlice_New(argument_object(slice.start).ptr(),
+                                 argument_object(slice.stop).ptr(),
+                                 argument_object(slice.step).ptr()));
+  }
+  if (value.is_sequence()) {
+    nb::list items;
+    for (const Value& item : value.as_sequence())
+      items.append(argument_object(item));
+    return value.is_list() ? nb::object(items) : nb::object(nb::tuple(items));
   }
   if (value.is_string())
     if (nb::object word = torch_word(value.as_string())) return word;
@@ -122,16 +148,15 @@ auto python_function(const nb::object& function) {
   return [kept](const ValueList& args, const Kwargs& kwargs) {
     const nb::gil_scoped_acquire lock;
     nb::list positional;
-    for (const Value& arg : args)
-      positional.append(argument_object(arg));
+    for (const Value& arg : args) positional.append(argument_object(arg));
     nb::dict named;
     for (const auto& [key, value] : kwargs)
       named[key.c_str()] = argument_object(value);
-    const nb::object result = nb::steal(PyObject_Call(
-        kept, nb::tuple(positional).ptr(), named.ptr()));
+    const nb::object result = nb::steal(
+        PyObject_Call(kept, nb::tuple(positional).ptr(), named.ptr()));
     if (!result.is_valid()) throw nb::python_error();
-    ArrayKind kind = ArrayKind::torch;
-    return value_of(result, "a result", kind);
+    Arrays arrays{.extent = Extent::storage};
+    return value_of(result, "a result", arrays);
   };
 }
 
@@ -152,14 +177,14 @@ BuiltNode GraphBuilder::made(fx::NodePtr node, const NodeText& text,
 BuiltNode GraphBuilder::placeholder(const std::string& name, nb::handle like,
                                     const nb::args& given) {
   std::optional<Value> left_out;
-  ArrayKind kind = ArrayKind::numpy;
+  Arrays arrays;
   for (const nb::handle value : given)
-    left_out = value_of(value, name, kind, word_of);
+    left_out = value_of(value, name, arrays, word_of);
   return made(graph().placeholder(name, {}, std::move(left_out)), {}, like);
 }
 
 BuiltNode GraphBuilder::attribute(const std::string& name, nb::handle array) {
-  const Tensor tensor = tensor_of(array, name.c_str());
+  const Tensor tensor = tensor_of(array, name.c_str(), Extent::storage);
   root_.set_attr(name, tensor);
   const fx::NodePtr node =
       graph().create_node(fx::Opcode::get_attr, name, {}, {}, name);
@@ -169,8 +194,8 @@ BuiltNode GraphBuilder::attribute(const std::string& name, nb::handle array) {
 }
 
 nn::Ref<fx::GraphModule> GraphBuilder::finish(nb::handle result) {
-  ArrayKind kind = ArrayKind::numpy;
-  graph().output(value_of(result, "the result", kind, word_of));
+  Arrays arrays;
+  graph().output(value_of(result, "the result", arrays, word_of));
   return fx::GraphModule::create(root_, std::move(graph_));
 }
 
@@ -185,18 +210,14 @@ BuiltNode GraphBuilder::body(const std::string& name, GraphBuilder& body,
 
 // The argument with examples in place of nodes; nothing where one is not known.
 std::optional<Value> GraphBuilder::example(const Value& argument) const {
-  if (argument.is_node()) {
-    const Value& known = examples_.at(argument.as_node());
-    return known.is_none() ? std::nullopt : std::optional(known);
-  }
-  if (!argument.is_sequence()) return argument;
-  ValueList items;
-  for (const Value& item : argument.as_sequence()) {
-    std::optional<Value> known = example(item);
-    if (!known) return std::nullopt;
-    items.push_back(*std::move(known));
-  }
-  return Value::list(std::move(items));
+  bool all_known = true;
+  Value made = map_leaves(argument, [&](const Value& leaf) {
+    if (!leaf.is_node()) return leaf;
+    const Value& known = examples_.at(leaf.as_node());
+    all_known = all_known && !known.is_none();
+    return known;
+  });
+  return all_known ? std::optional(std::move(made)) : std::nullopt;
 }
 
 bool GraphBuilder::serves(const fx::Target& target, const ValueList& args,
@@ -224,9 +245,9 @@ nb::object GraphBuilder::call(const std::string& target, nb::tuple args,
   Arguments arguments = arguments_of(args, kwargs);
   if (!serves(*function, arguments.args, arguments.kwargs, like))
     return nb::none();
-  const fx::NodePtr node = graph().call_function(
-      *function, std::move(arguments.args), std::move(arguments.kwargs),
-      text.first);
+  const fx::NodePtr node =
+      graph().call_function(*function, std::move(arguments.args),
+                            std::move(arguments.kwargs), text.first);
   return nb::cast(made(node, text, like));
 }
 
@@ -249,17 +270,16 @@ BuiltNode GraphBuilder::call_python(const std::string& title,
                                     nb::dict kwargs, const NodeText& text,
                                     nb::handle like) {
   const fx::Function* known = fx::find_defined_function(title);
-  if (!known)
-    known = &fx::define_function(title, python_function(function));
+  if (!known) known = &fx::define_function(title, python_function(function));
   Arguments arguments = arguments_of(args, kwargs);
-  const fx::NodePtr node = graph().call_function(
-      *known, std::move(arguments.args), std::move(arguments.kwargs),
-      text.first);
+  const fx::NodePtr node =
+      graph().call_function(*known, std::move(arguments.args),
+                            std::move(arguments.kwargs), text.first);
   return made(node, text, like);
 }
 
 Model* GraphBuilder::compile(nb::handle result, const nb::kwargs& options) {
-  return new Model(name_, finish(result), options, kind_);
+  return new Model(name_, finish(result), options, ArrayKind::torch);
 }
 
 }  // namespace fxjit::python

@@ -26,9 +26,7 @@ using NodeText = std::pair<std::string, std::string>;
 // One graph; used by one thread.
 class GraphBuilder {
  public:
-  // `kind` of the results as Model has it.
-  GraphBuilder(std::string name, ArrayKind kind)
-      : name_(std::move(name)), kind_(kind) {}
+  explicit GraphBuilder(std::string name) : name_(std::move(name)) {}
 
   // `like` is what is known of the node's value: (dtype, sizes, strides) of a
   // tensor, a number, a list of these, or None. Sizes may be those of an example.
@@ -71,7 +69,6 @@ class GraphBuilder {
   std::optional<Value> example(const Value& argument) const;
 
   std::string name_;
-  ArrayKind kind_;
   nn::Module root_;
   std::unique_ptr<fx::Graph> graph_ = std::make_unique<fx::Graph>();
   // What is known of the nodes' values: tensors without memory, numbers.

@@ -14,7 +14,7 @@
 #include "fxjit/report.h"
 #include "python/log_queue.h"
 #include "python/options.h"
-#include "python/values.h"
+#include "python/torch_exchange.h"
 
 namespace fxjit::python {
 namespace {
@@ -38,6 +38,18 @@ void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
   if (value.is_dict())
     for (const auto& [key, item] : value.as_dict())
       collect_tensors(item, tensors);
+}
+
+// Whether a call of the graph, or of one below it, names places of a storage.
+bool names_places(const fx::GraphModule& module) {
+  for (const auto& [name, child] : module.named_modules()) {
+    const auto* const graph = dynamic_cast<const fx::GraphModule*>(child);
+    if (!graph) continue;
+    for (const fx::NodePtr node : graph->graph().nodes())
+      if (node->target_name().find("as_strided") != std::string_view::npos)
+        return true;
+  }
+  return false;
 }
 
 nb::object number_or_none(const std::optional<int64_t>& number) {
@@ -65,14 +77,6 @@ void write_file(const std::string& path, const std::string& bytes) {
 
 }  // namespace
 
-struct Model::Call {
-  ValueList args;
-  Kwargs kwargs;
-  ArrayKind kind = ArrayKind::numpy;
-  nb::object out;  // Null: none.
-  std::vector<Tensor> outputs;
-};
-
 Model::Model(const std::string& path, const std::string& weights,
              nb::dict options, const std::string& name)
     : name_(name.empty() ? path : name), options_(std::move(options)) {
@@ -92,7 +96,7 @@ Model::Model(const std::string& path, const std::string& weights,
     module_ = fx::load(path);
   }
   file_ = ModelFile(path);
-  compile(*module_, chosen);
+  prepare(chosen);
 }
 
 Model::Model(std::string name, nn::Ref<fx::GraphModule> module,
@@ -101,26 +105,59 @@ Model::Model(std::string name, nn::Ref<fx::GraphModule> module,
       options_(std::move(options)),
       module_(std::move(module)),
       kind_(kind) {
-  compile(*module_, options_of(options_));
+  prepare(options_of(options_));
+}
+
+void Model::prepare(const CompileOptions& options) {
+  if (names_places(*module_)) extent_ = Extent::storage;
+  compile(*module_, options);
+}
+
+// Results of calls without arrays. Programs of PyTorch give its tensors where
+// it is there.
+ArrayKind Model::kind_without_arrays() const {
+  return program_ && is_exported(name_) && is_torch_loaded() ? ArrayKind::torch
+                                                             : kind_;
+}
+
+// Once, as results are made anew from then on: by a model that records none.
+void Model::warn_of_gradients() const {
+  if (warned_) return;
+  const nb::module_ torch = nb::module_::import_("torch");
+  if (!nb::cast<bool>(torch.attr("is_grad_enabled")())) return;
+  warned_ = true;
+  const std::string text =
+      describe() +
+      " records no gradients, though an argument requires them: results are "
+      "detached. Call it under torch.no_grad(), or train by "
+      "torch.compile(module, backend=\"fxjit\")";
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0)
+    throw nb::python_error();
 }
 
 Model::Call Model::call_of(const nb::args& args,
                            const nb::kwargs& kwargs) const {
   Call call;
-  call.kind = kind_;
+  Arrays arrays{.extent = extent_};
   for (const nb::handle arg : args)
-    call.args.push_back(value_of(
-        arg, "argument " + std::to_string(call.args.size()), call.kind));
+    call.args.push_back(
+        value_of(arg, "argument " + std::to_string(call.args.size()), arrays));
   for (const auto& [key, value] : kwargs) {
     const auto name = nb::cast<std::string>(key);
     if (name == "out") {
       call.out = nb::borrow(value);
-      collect_tensors(value_of(value, name, call.kind), call.outputs);
+      collect_tensors(value_of(value, name, arrays), call.outputs);
     } else {
-      call.kwargs.emplace_back(name, value_of(value, name, call.kind));
+      call.kwargs.emplace_back(name, value_of(value, name, arrays));
     }
   }
+  finish(call, arrays);
   return call;
+}
+
+void Model::finish(Call& call, const Arrays& arrays) const {
+  call.kind = arrays.kind.value_or(kind_without_arrays());
+  if (arrays.require_grad) warn_of_gradients();
 }
 
 ValueList Model::arguments_of(const Call& call) const {
@@ -154,10 +191,11 @@ nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
 
 nb::list Model::call_leaves(const nb::list& leaves) const {
   Call call;
-  call.kind = kind_;
+  Arrays arrays{.extent = extent_};
   for (const nb::handle leaf : leaves)
-    call.args.push_back(value_of(
-        leaf, "input " + std::to_string(call.args.size()), call.kind));
+    call.args.push_back(
+        value_of(leaf, "input " + std::to_string(call.args.size()), arrays));
+  finish(call, arrays);
   ValueList results;
   {
     const Unlocked unlocked;
@@ -171,8 +209,7 @@ nb::list Model::call_leaves(const nb::list& leaves) const {
 }
 
 nb::list Model::inputs() const {
-  const nb::object kind =
-      nb::module_::import_("fxjit.report").attr("Input");
+  const nb::object kind = nb::module_::import_("fxjit.report").attr("Input");
   nb::list made;
   if (!program_) {
     for (const fx::NodePtr node : module_->graph().placeholders()) {
@@ -303,15 +340,15 @@ nb::tuple Model::reduced() const {
   };
   const nb::module_ saved = nb::module_::import_("fxjit.saved");
   if (by_path_)
-    return nb::make_tuple(
-        saved.attr("restore_by_path"),
-        nb::make_tuple(name_, file_.place(), weights_.place(), options_,
-                       written_arrays()));
+    return nb::make_tuple(saved.attr("restore_by_path"),
+                          nb::make_tuple(name_, file_.place(), weights_.place(),
+                                         options_, written_arrays()));
   return nb::make_tuple(
       saved.attr("restore"),
-      nb::make_tuple(name_, bytes(archive()),
-                     weights_ ? nb::object(bytes(weights_.bytes())) : nb::none(),
-                     options_, written_arrays()));
+      nb::make_tuple(
+          name_, bytes(archive()),
+          weights_ ? nb::object(bytes(weights_.bytes())) : nb::none(), options_,
+          written_arrays()));
 }
 
 void Model::set_written(const nb::dict& tensors) const {

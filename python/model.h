@@ -11,18 +11,20 @@
 #include "fxjit/compile.h"
 #include "fxjit/pt2.h"
 #include "python/model_file.h"
-#include "python/tensors.h"
+#include "python/values.h"
 
 namespace fxjit::python {
 
 class Model {
  public:
-  // A .pt2 file, or one of fx::save. `weights` as in pt2::LoadOptions, `options`
-  // as options_of() takes them. Errors name it by `name`, or by the path.
+  // A .pt2 file, or one of fx::save. `weights` as in pt2::LoadOptions,
+  // `options` as options_of() takes them. Errors name it by `name`, or by the
+  // path.
   Model(const std::string& path, const std::string& weights,
         nanobind::dict options, const std::string& name = {});
-  // A graph that is there; `name` stands for it in texts. Results are arrays of
-  // `kind`, or torch tensors where an argument is one.
+  // A graph that is there; `name` stands for it in texts. Results of calls
+  // without arrays among their arguments are of `kind`, all others as the
+  // arguments are.
   Model(std::string name, nn::Ref<fx::GraphModule> module,
         nanobind::dict options, ArrayKind kind);
 
@@ -30,13 +32,15 @@ class Model {
   nanobind::object call(const nanobind::args& args,
                         const nanobind::kwargs& kwargs) const;
 
-  // A call by the leaves of its arguments, one for each of inputs(), as the list
-  // of the leaves of its result, one for each of outputs() where those are known.
+  // A call by the leaves of its arguments, one for each of inputs(), as the
+  // list of the leaves of its result, one for each of outputs() where those are
+  // known.
   nanobind::list call_leaves(const nanobind::list& leaves) const;
 
-  nanobind::list inputs() const;   // Of fxjit.report.Input.
-  nanobind::list outputs() const;  // Of fxjit.report.Output; empty where unnamed.
-  nanobind::object graph() const;  // A Graph of fxjit/drawing.py.
+  nanobind::list inputs() const;  // Of fxjit.report.Input.
+  nanobind::list outputs()
+      const;  // Of fxjit.report.Output; empty where unnamed.
+  nanobind::object graph() const;   // A Graph of fxjit/drawing.py.
   nanobind::object report() const;  // fxjit.report.Report
   // Programs that are kept for shapes, and their bytes.
   std::pair<size_t, size_t> compiled_size() const;
@@ -49,13 +53,14 @@ class Model {
                          const nanobind::object& reference, bool reduce) const;
   std::string describe() const;  // "fxjit.Model(model.pt2)"
 
-  // A model of its own with the same weights: those that calls write are copied.
+  // A model of its own with the same weights: those that calls write are
+  // copied.
   Model* copy() const;
-  // For pickle: a function of fxjit/saved.py and the arguments with which it makes
-  // the same model, in another process as well.
+  // For pickle: a function of fxjit/saved.py and the arguments with which it
+  // makes the same model, in another process as well.
   nanobind::tuple reduced() const;
-  // Whether pickles name the model's files instead of holding them. To switch it
-  // on is a ValueError for a model without a file.
+  // Whether pickles name the model's files instead of holding them. To switch
+  // it on is a ValueError for a model without a file.
   bool pickled_by_path() const { return by_path_; }
   void set_pickled_by_path(bool by_path);
   void set_written(const nanobind::dict& tensors) const;
@@ -65,7 +70,17 @@ class Model {
   void to_folder(const std::string& folder, const std::string& name) const;
 
  private:
-  struct Call;
+  struct Call {
+    ValueList args;
+    Kwargs kwargs;
+    ArrayKind kind = ArrayKind::numpy;
+    nanobind::object out;  // Null: none.
+    std::vector<Tensor> outputs;
+  };
+  void prepare(const CompileOptions& options);
+  ArrayKind kind_without_arrays() const;
+  void warn_of_gradients() const;
+  void finish(Call& call, const Arrays& arrays) const;
   Call call_of(const nanobind::args& args,
                const nanobind::kwargs& kwargs) const;
   Value run(const Call& call) const;
@@ -84,6 +99,8 @@ class Model {
   std::optional<pt2::Program> program_;
   nn::Ref<fx::GraphModule> module_;
   ArrayKind kind_ = ArrayKind::numpy;
+  Extent extent_ = Extent::elements;  // Of arguments.
+  mutable bool warned_ = false;       // Of gradients; under Python's lock.
 };
 
 }  // namespace fxjit::python

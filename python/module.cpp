@@ -43,15 +43,7 @@ void register_builders(nb::module_& module) {
   });
   nb::class_<BuiltNode>(module, "BuiltNode");
   nb::class_<GraphBuilder>(module, "GraphBuilder")
-      .def(
-          "__init__",
-          [](GraphBuilder* builder, std::string name, bool torch_results) {
-            using fxjit::python::ArrayKind;
-            new (builder)
-                GraphBuilder(std::move(name), torch_results ? ArrayKind::torch
-                                                            : ArrayKind::numpy);
-          },
-          "name"_a, "torch_results"_a)
+      .def(nb::init<std::string>(), "name"_a)
       .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
            "given"_a, nb::keep_alive<0, 1>())
       .def("attribute", &GraphBuilder::attribute, "name"_a, "array"_a,
@@ -90,9 +82,10 @@ void register_model(nb::module_& module) {
                    "typing.Any"),
            "Takes what the model's forward took: torch tensors, NumPy arrays "
            "or anything with DLPack, in lists, tuples and dicts. Gives torch "
-           "tensors where an argument is one, else NumPy arrays. With out= "
-           "(an array, or a list of one for each result) results are written "
-           "there, and it is given back.")
+           "tensors where an argument is one, else NumPy arrays; of calls "
+           "without arrays, tensors where the model came from PyTorch. With "
+           "out= (an array, or a list of one for each result) results are "
+           "written there, and it is given back.")
       .def("call_leaves", &Model::call_leaves, "leaves"_a,
            nb::sig("def call_leaves(self, leaves: list[typing.Any]) -> "
                    "list[typing.Any]"),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fxjit/error.h"
+#include "python/borrowed.h"
 #include "python/dtypes.h"
 #include "python/torch_exchange.h"
 
@@ -33,6 +34,10 @@ struct Memory {
   int rank = 0;
   const int64_t* sizes = nullptr;
   const int64_t* strides = nullptr;  // Null: row-major.
+  // How much lies around it: the elements before `data`, and all bytes from
+  // there on. Of 0 bytes nothing is known.
+  int64_t offset = 0;
+  size_t storage_bytes = 0;
 };
 
 std::string class_of(nb::handle object) {
@@ -65,10 +70,10 @@ int64_t reach_of(const Dims& sizes, const Dims& strides, const char* where) {
   return last + 1;
 }
 
-// `keep` makes the owner of the memory.
-template <typename Keep>
-Tensor tensor_of_memory(const Memory& memory, const char* where, bool read_only,
-                        const Keep& keep) {
+// `borrow(data, bytes)` makes the storage.
+template <typename Borrow>
+Tensor tensor_of_memory(const Memory& memory, const char* where,
+                        const Borrow& borrow) {
   if (memory.device != nb::device::cpu::value)
     throw TypeError(
         std::string(where) +
@@ -92,11 +97,12 @@ Tensor tensor_of_memory(const Memory& memory, const char* where, bool read_only,
   if (numel(sizes) == 0) return Tensor::empty(sizes, *dtype);
   if (!memory.data)
     throw TypeError(std::string(where) + ": an array without memory");
-  return Tensor::view(
-      Storage::borrow(memory.data,
-                      static_cast<size_t>(reach) * dtype_size(*dtype), keep(),
-                      read_only),
-      sizes, *dtype, strides, 0);
+  const size_t item = dtype_size(*dtype);
+  const auto before = static_cast<size_t>(memory.offset) * item;
+  const size_t bytes = std::max(before + static_cast<size_t>(reach) * item,
+                                memory.storage_bytes);
+  return Tensor::view(borrow(static_cast<char*>(memory.data) - before, bytes),
+                      sizes, *dtype, strides, memory.offset);
 }
 
 // Frees the array with the interpreter's lock, whichever thread is the last.
@@ -110,29 +116,35 @@ std::shared_ptr<void> keep(Array array) {
 
 template <typename Array>
 Tensor tensor_of_array(Array array, const char* where) {
-  const Memory memory{
-      const_cast<void*>(static_cast<const void*>(array.data())),
-      array.device_type(),
-      array.dtype(),
-      static_cast<int>(array.ndim()),
-      array.shape_ptr(),
-      array.stride_ptr()};
+  const Memory memory{const_cast<void*>(static_cast<const void*>(array.data())),
+                      array.device_type(),
+                      array.dtype(),
+                      static_cast<int>(array.ndim()),
+                      array.shape_ptr(),
+                      array.stride_ptr()};
   constexpr bool kReadOnly = std::is_same_v<Array, AnyArray>;
-  return tensor_of_memory(memory, where, kReadOnly, [&] { return keep(array); });
+  return tensor_of_memory(memory, where, [&](void* data, size_t bytes) {
+    return Storage::borrow(data, bytes, keep(array), kReadOnly);
+  });
 }
 
 Tensor tensor_of_torch(const dlpack::ExchangeApi& api, nb::handle given,
-                       const char* where) {
+                       const char* where, Extent extent) {
   const nb::object object = resolved(given);
   const dlpack::Tensor seen = view_of_object(api, object, where);
+  const PlaceInStorage place =
+      extent == Extent::storage ? place_in_storage(object) : PlaceInStorage();
   const Memory memory{static_cast<char*>(seen.data) + seen.byte_offset,
                       seen.device.device_type,
                       seen.dtype,
                       seen.ndim,
                       seen.shape,
-                      seen.strides};
-  return tensor_of_memory(memory, where, /*read_only=*/false,
-                          [&] { return keep(object); });
+                      seen.strides,
+                      place.offset,
+                      place.storage_bytes};
+  return tensor_of_memory(memory, where, [&](void* data, size_t bytes) {
+    return borrow_from(object, data, bytes);
+  });
 }
 
 }  // namespace
@@ -149,9 +161,9 @@ ArrayKind kind_of(nb::handle array) {
   return module.starts_with("torch") ? ArrayKind::torch : ArrayKind::numpy;
 }
 
-Tensor tensor_of(nb::handle object, const char* where) {
+Tensor tensor_of(nb::handle object, const char* where, Extent extent) {
   if (const auto* const api = exchange_of(object))
-    return tensor_of_torch(*api, object, where);
+    return tensor_of_torch(*api, object, where, extent);
   nb::object array = nb::borrow(object);
   // Parameters give their memory without their gradient.
   if (kind_of(object) == ArrayKind::torch &&

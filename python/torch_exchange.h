@@ -10,6 +10,9 @@
 
 namespace fxjit::python {
 
+// Whether somebody has imported PyTorch.
+bool is_torch_loaded();
+
 // The table of torch.Tensor and torch.nn.Parameter; null for objects of other
 // types (also those derived from Tensor, which may be anything) and for versions
 // of PyTorch without it. Needs the interpreter's lock, as all here.
@@ -25,8 +28,17 @@ nanobind::object resolved(nanobind::handle tensor);
 dlpack::Tensor view_of_object(const dlpack::ExchangeApi& api,
                               nanobind::handle object, const char* where);
 
-// A torch.Tensor with the memory of `tensor`. Null before PyTorch was imported
-// and for versions without the table.
+// Where a tensor begins in its storage, in elements, and the storage's size.
+struct PlaceInStorage {
+  int64_t offset = 0;
+  size_t storage_bytes = 0;
+};
+
+PlaceInStorage place_in_storage(nanobind::handle tensor);
+
+// A torch.Tensor with the memory of `tensor`, at the same offset in its storage:
+// that of the torch.Tensor whose memory it is, if any. Null before PyTorch was
+// imported and for versions without the table.
 nanobind::object torch_tensor_of(const Tensor& tensor);
 
 }  // namespace fxjit::python

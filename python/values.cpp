@@ -20,30 +20,42 @@ Value number_of(nb::handle object, const std::string& where) {
 }
 
 ValueList items_of(nb::handle sequence, const std::string& where,
-                   ArrayKind& kind, Others others) {
+                   Arrays& arrays, Others others) {
   ValueList items;
   for (const nb::handle item : sequence) {
     const std::string place = where + "[" + std::to_string(items.size()) + "]";
-    items.push_back(value_of(item, place, kind, others));
+    items.push_back(value_of(item, place, arrays, others));
   }
   return items;
 }
 
-ValueDict entries_of(nb::handle dict, const std::string& where,
-                     ArrayKind& kind, Others others) {
+ValueDict entries_of(nb::handle dict, const std::string& where, Arrays& arrays,
+                     Others others) {
   ValueDict entries;
   for (const auto& [key, item] : nb::borrow<nb::dict>(dict)) {
     const auto name = nb::cast<std::string>(nb::repr(key));
     entries.emplace_back(
-        value_of(key, where, kind, others),
-        value_of(item, where + "[" + name + "]", kind, others));
+        value_of(key, where, arrays, others),
+        value_of(item, where + "[" + name + "]", arrays, others));
   }
   return entries;
 }
 
+void note_array(nb::handle array, Arrays& arrays) {
+  if (kind_of(array) == ArrayKind::numpy) {
+    if (!arrays.kind) arrays.kind = ArrayKind::numpy;
+    return;
+  }
+  static const nb::str kRequiresGrad =
+      nb::steal<nb::str>(PyUnicode_InternFromString("requires_grad"));
+  arrays.kind = ArrayKind::torch;
+  const nb::object requires_grad = array.attr(kRequiresGrad);
+  arrays.require_grad |= requires_grad.is(nb::handle(Py_True));
+}
+
 }  // namespace
 
-Value value_of(nb::handle object, const std::string& where, ArrayKind& kind,
+Value value_of(nb::handle object, const std::string& where, Arrays& arrays,
                Others others) {
   if (object.is_none()) return None;
   if (PyBool_Check(object.ptr())) return object.ptr() == Py_True;
@@ -51,19 +63,19 @@ Value value_of(nb::handle object, const std::string& where, ArrayKind& kind,
   if (PyFloat_CheckExact(object.ptr())) return nb::cast<double>(object);
   if (PyUnicode_Check(object.ptr())) return nb::cast<std::string>(object);
   if (PyTuple_Check(object.ptr()))
-    return Value::tuple(items_of(object, where, kind, others));
+    return Value::tuple(items_of(object, where, arrays, others));
   if (PyList_Check(object.ptr()))
-    return Value::list(items_of(object, where, kind, others));
+    return Value::list(items_of(object, where, arrays, others));
   if (PyDict_Check(object.ptr()))
-    return Value::dict(entries_of(object, where, kind, others));
+    return Value::dict(entries_of(object, where, arrays, others));
   if (others)
     if (std::optional<Value> known = others(object)) return *std::move(known);
   if (!is_array(object))
     throw TypeError(
         where + ": expected an array, a number or a container of these, got " +
         nb::cast<std::string>(nb::getattr(object.type(), "__name__")));
-  if (kind_of(object) == ArrayKind::torch) kind = ArrayKind::torch;
-  return tensor_of(object, where.c_str());
+  note_array(object, arrays);
+  return tensor_of(object, where.c_str(), arrays.extent);
 }
 
 nb::object object_of(const Value& value, ArrayKind kind) {

@@ -34,9 +34,11 @@ bool is_number(const Value* value, double number) {
 
 // A division of a vector takes as long as sixteen multiplications. The product
 // with the divisor's reciprocal is the quotient for powers of two. Otherwise it
-// is off by an ulp at most, and what is left of the dividend tells by how much
-// (Markstein 1990): the quotient is the rounded one unless it is below the
-// smallest normal number. One number alone is divided as fast.
+// is off by an ulp at most, and what it exceeds the dividend by tells by how
+// much (Markstein 1990): the quotient is the rounded one unless it is below the
+// smallest normal number. One number alone is divided as fast. For a divisor
+// above zero the excess of a zero of either sign is +0, and the zero less its
+// product with the reciprocal is the same zero.
 Value* emit_div(VectorBuilder& b, Value* x, Value* y) {
   constexpr double kLargest = 0x1p64;
   const std::optional<double> divisor = number_of(y);
@@ -47,10 +49,13 @@ Value* emit_div(VectorBuilder& b, Value* x, Value* y) {
   const bool power = std::abs(std::frexp(*divisor, &exponent)) == 0.5;
   if (!power && (!b.has_fma() || !x->getType()->isVectorTy()))
     return b.div(x, y);
+  if (!power && *divisor < 0)
+    return b.neg(emit_div(b, x, b.like(y, -*divisor)));
   Value* reciprocal = b.like(x, 1.0f / static_cast<float>(*divisor));
   Value* quotient = b.mul(x, reciprocal);
   if (power) return quotient;
-  Value* corrected = b.fma(b.fnma(quotient, y, x), reciprocal, quotient);
+  Value* excess = b.fma(quotient, y, b.neg(x));
+  Value* corrected = b.fnma(excess, reciprocal, quotient);
   // Nothing is left of an infinite dividend, or of one that overflows.
   Value* finite =
       b.lt(b.abs(quotient), b.like(x, std::numeric_limits<double>::infinity()));
@@ -86,14 +91,21 @@ Value* emit_floor_div(VectorBuilder& b, Value* x, Value* y) {
   return b.select(b.eq(y, zero), plain, whole);
 }
 
-// torch computes these exponents without pow as well.
+// C's power by 0.5: of -0 it is +0, of minus infinity infinity.
+Value* emit_root_power(VectorBuilder& b, Value* x) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  Value* root = b.sqrt(b.add(x, b.like(x, 0)));
+  return b.select(b.eq(x, b.like(x, -infinity)), b.like(x, infinity), root);
+}
+
+// Exponents that need no pow.
 Value* emit_pow(VectorBuilder& b, Value* x, Value* y) {
   Value* one = b.like(x, 1);
   if (is_number(y, 2)) return b.mul(x, x);
   if (is_number(y, 3)) return b.mul(b.mul(x, x), x);
   if (is_number(y, 1)) return x;
-  if (is_number(y, 0.5)) return b.sqrt(x);
-  if (is_number(y, -0.5)) return emit_rsqrt(b, x);
+  if (is_number(y, 0.5)) return emit_root_power(b, x);
+  if (is_number(y, -0.5)) return b.div(one, emit_root_power(b, x));
   if (is_number(y, -1)) return b.div(one, x);
   if (is_number(y, -2)) return b.div(one, b.mul(x, x));
   return emit_libm(b, "pow", {x, y});

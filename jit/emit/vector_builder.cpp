@@ -26,10 +26,6 @@ VectorBuilder::VectorBuilder(llvm::Function& function, CpuLevel level)
       level_(level),
       long_tables_(level == CpuLevel::avx512 && support::host_is_intel()),
       ir_(block_to_append(function)) {
-  llvm::FastMathFlags flags;
-  flags.setAllowContract(true);
-  flags.setNoSignedZeros(true);
-  ir_.setFastMathFlags(flags);
   // Some hosts' tuning would halve the vectors that we ask for.
   if (level == CpuLevel::avx512) {
     function.addFnAttr("prefer-vector-width", "512");

@@ -31,7 +31,8 @@ using support::kCacheLine;
 class VectorBuilder {
  public:
   // Appends to the last block of `function`, made if there is none. Arithmetic
-  // gets the flags contract and nsz, never nnan or ninf.
+  // on floats is IEEE's: no fast-math flag is set, so that LLVM neither makes
+  // one rounding of two nor takes one zero for the other.
   VectorBuilder(llvm::Function& function, CpuLevel level);
   VectorBuilder(const VectorBuilder&) = delete;
   VectorBuilder& operator=(const VectorBuilder&) = delete;
@@ -146,7 +147,7 @@ class VectorBuilder {
   Value* ceil(Value* a) { return unary(llvm::Intrinsic::ceil, a); }
   Value* trunc(Value* a) { return unary(llvm::Intrinsic::trunc, a); }
   Value* round_even(Value* a) { return unary(llvm::Intrinsic::roundeven, a); }
-  // NaN if either is NaN, as torch.maximum.
+  // NaN if either is NaN, as torch.maximum; of two zeros either.
   Value* max(Value* a, Value* b, bool is_unsigned = false);
   Value* min(Value* a, Value* b, bool is_unsigned = false);
   // One instruction: where either is NaN the result is b.

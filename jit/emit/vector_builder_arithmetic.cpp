@@ -20,6 +20,17 @@ bool is_constant_number(const Value* value) {
          !number->isNaN();
 }
 
+// LLVM's `maximum` or `minimum` where any of two zeros will do: the order of
+// zeros, which IEEE wants and torch does not keep, would take as long again.
+Value* extreme_of(llvm::IRBuilder<>& ir, llvm::Intrinsic::ID which, Value* a,
+                  Value* b) {
+  llvm::IRBuilderBase::FastMathFlagGuard guard(ir);
+  llvm::FastMathFlags flags;
+  flags.setNoSignedZeros(true);
+  ir.setFastMathFlags(flags);
+  return ir.CreateBinaryIntrinsic(which, a, b);
+}
+
 // LLVM 19 takes zero by zero for zero in lanes that it knows to be off, as
 // those of loads written out one by one are, and then drops the mask behind: a
 // fence hides what it knows.
@@ -111,7 +122,7 @@ Value* VectorBuilder::max(Value* a, Value* b, bool is_unsigned) {
   }
   if (is_constant_number(a)) return max_fast(a, b);
   if (is_constant_number(b)) return max_fast(b, a);
-  return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
+  return extreme_of(ir_, llvm::Intrinsic::maximum, a, b);
 }
 
 Value* VectorBuilder::min(Value* a, Value* b, bool is_unsigned) {
@@ -121,7 +132,7 @@ Value* VectorBuilder::min(Value* a, Value* b, bool is_unsigned) {
   }
   if (is_constant_number(a)) return min_fast(a, b);
   if (is_constant_number(b)) return min_fast(b, a);
-  return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
+  return extreme_of(ir_, llvm::Intrinsic::minimum, a, b);
 }
 
 Value* VectorBuilder::shift_left(Value* a, Value* b) {

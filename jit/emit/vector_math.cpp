@@ -87,8 +87,6 @@ Value* relu_less_bump(VectorBuilder& b, Value* x, const Tables<5, 4>& bump) {
   return map_native(b, x, [&](Value* part) {
     Value* height = bump.look_up(b, part, native::NanResult::lose);
     Value* relu = native::relu_by_product(b, part);
-    llvm::IRBuilderBase::FastMathFlagGuard guard(b.ir());
-    b.ir().clearFastMathFlags();
     return b.sub(relu, height);
   });
 }
@@ -130,8 +128,6 @@ Value* emit_expm1(VectorBuilder& b, Value* x) {
 // The logarithm of 1 + x as rounded, and what rounding took from it.
 Value* emit_log1p(VectorBuilder& b, Value* x) {
   if (!is_f32(x)) return emit_libm(b, "log1p", {x});
-  llvm::IRBuilderBase::FastMathFlagGuard guard(b.ir());
-  b.ir().clearFastMathFlags();
   Value* sum = one_plus(b, x);
   Value* lost = b.div(b.sub(x, b.sub(sum, b.like(x, 1))), sum);
   Value* log = emit_log(b, sum);

@@ -329,9 +329,6 @@ Value* relu_by_product(VectorBuilder& b, Value* x) {
     return call_x86(b, intrinsic::x86_avx512_mask_fixupimm_ps_512,
                     {x, x, table, b.i32(0), b.ir().getInt16(0xffff), b.i32(4)});
   }
-  // Without flags, lest LLVM take the product with zero for zero.
-  llvm::IRBuilderBase::FastMathFlagGuard guard(b.ir());
-  b.ir().clearFastMathFlags();
   Value* zero = b.like(x, 0);
   return b.mul(x, b.select(b.lt(zero, x), b.like(x, 1), zero));
 }

@@ -5,7 +5,7 @@ import time
 
 import torch
 
-from ._fxjit import UserError, WeightCheck
+from ._fxjit import WeightCheck
 from .discarded import discard
 from .graphs import GraphReader, hint, log
 
@@ -80,8 +80,9 @@ class CompiledGraph:
                 discard([args[i] for i in self._weights])
             try:
                 self._bound = (WeightCheck(self._weights, args), self._model_with(args))
-            except (NotImplementedError, UserError) as error:
-                log.warning("a whole graph stays with PyTorch: %s", error)
+            except Exception as error:  # Whatever it is, PyTorch can run its own graph.
+                log.warning("a whole graph stays with PyTorch: %s: %s", type(error).__name__,
+                            error)
                 self._in_pytorch = True
                 self.in_python = ["a whole graph"]
             self._ids = {id(args[i]) for i in self._weights}
@@ -90,7 +91,7 @@ class CompiledGraph:
     def _model_with(self, args):
         placeholders = self._graph_module.graph.find_nodes(op="placeholder")
         weights = {placeholders[i]: args[i] for i in self._weights}
-        reader = GraphReader("torch.compile", weights, torch_results=True)
+        reader = GraphReader("torch.compile", weights)
         result = reader.read(self._graph_module.graph)
         self.in_python = sorted(set(reader.in_python))
         if self.in_python:

@@ -1,11 +1,12 @@
 """Graphs of torch.fx as graphs of fxjit."""
 
+import itertools
 import logging
 
 import torch
 from torch.fx.node import _get_qualified_name, map_arg
 
-from ._fxjit import GraphBuilder, has_function, may_alias
+from ._fxjit import BuiltNode, GraphBuilder, has_function, may_alias
 
 log = logging.getLogger("fxjit")
 MAX_RANK = 8
@@ -49,18 +50,69 @@ def known_of(value):
     return value if isinstance(value, (bool, int, float)) else None
 
 
+def _is_body(node):
+    """Whether only control flow that fxjit knows has the graph."""
+    return all(user.op == "call_function" and is_known(user.target) for user in node.users)
+
+
 def _is_note(node):
     # That a tensor has a dtype: the graph computes the same dtypes here.
     return (node.target is torch.ops.aten._assert_tensor_metadata.default
             and len(node.args) == 1 and not {"size", "stride"} & node.kwargs.keys())
 
 
+# What arguments of a call may be beside containers, slices and numbers of 64 bits; all else is
+# held by a Python function: complex numbers, operators, classes.
+_PLAIN = (type(None), bool, float, str, torch.Tensor, torch.dtype, torch.device, torch.layout,
+          torch.memory_format, type(Ellipsis), BuiltNode)
+_numbers = itertools.count(1)
+
+
+def _is_held(leaf):
+    if isinstance(leaf, int):
+        return not -2**63 <= leaf < 2**63
+    return not isinstance(leaf, _PLAIN)
+
+
+def _map_leaves(function, tree):
+    if isinstance(tree, (list, tuple)):
+        items = [_map_leaves(function, item) for item in tree]
+        return items if isinstance(tree, list) else tuple(items)
+    if isinstance(tree, dict):
+        return {key: _map_leaves(function, item) for key, item in tree.items()}
+    if isinstance(tree, slice):
+        return slice(*(_map_leaves(function, item)
+                       for item in (tree.start, tree.stop, tree.step)))
+    return function(tree)
+
+
+def _leaves(tree):
+    found = []
+    _map_leaves(found.append, tree)
+    return found
+
+
+def _holding(function, args, kwargs):
+    """(function, args, kwargs) of the same call, in which the function has the held arguments and
+    is given all others in a list."""
+    leaves = _leaves((args, kwargs))
+
+    def call(given):
+        given = iter(given)
+        filled = [leaf if _is_held(leaf) else next(given) for leaf in leaves]
+        rest = iter(filled)
+        args_now, kwargs_now = _map_leaves(lambda _: next(rest), (args, kwargs))
+        return function(*args_now, **kwargs_now)
+
+    return call, ([leaf for leaf in leaves if not _is_held(leaf)],), {}
+
+
 class GraphReader:
     """Adds a graph's nodes to a builder. `attributes`: arrays for some placeholders; `copy`: the
-    graph's own tensors are copied; `torch_results`: also of calls without tensors."""
+    graph's own tensors are copied."""
 
-    def __init__(self, name, attributes, copy=False, torch_results=False):
-        self.builder = GraphBuilder(name, torch_results)
+    def __init__(self, name, attributes, copy=False):
+        self.builder = GraphBuilder(name)
         self.attributes = attributes
         self.copy = copy
         self.in_python = []  # Names of the functions that stay with PyTorch.
@@ -96,16 +148,14 @@ class GraphReader:
         value = node.graph.owning_module
         for part in node.target.split("."):
             value = getattr(value, part)
-        if isinstance(value, torch.fx.GraphModule):
+        if isinstance(value, torch.fx.GraphModule) and _is_body(node):
             return self._read_body(node, value)
         if not isinstance(value, torch.Tensor):
-            raise NotImplementedError(f"modules as arguments: {node.format_node()}")
+            return value  # Calls that it is an argument of hold it.
         value = value.detach()
         return self.builder.attribute(node.name, value.clone() if self.copy else value)
 
     def _read_body(self, node, graph_module):
-        if not all(user.op == "call_function" and is_known(user.target) for user in node.users):
-            raise NotImplementedError(f"graphs as arguments: {node.format_node()}")
         body = GraphReader(node.name, {}, self.copy)
         result = body.read(graph_module.graph)
         self.in_python += body.in_python
@@ -113,12 +163,46 @@ class GraphReader:
 
     def _read_method(self, node):
         args, kwargs, place = self._call_of(node)
-        built = self.builder.call_method(node.target, args, kwargs, **place)
+        built = self._in_table(self.builder.call_method, node, node.target, args, kwargs, place)
         if built is not None:
             return built
-        self.in_python.append(f"Tensor.{node.target}")
-        return self.builder.call_python(f"python.Tensor.{node.target}",
-                                        getattr(torch.Tensor, node.target), args, kwargs, **place)
+        return self._call_python(f"Tensor.{node.target}", getattr(torch.Tensor, node.target),
+                                 args, kwargs, place)
+
+    def _in_table(self, call, node, name, args, kwargs, place):
+        if any(map(_is_held, _leaves((args, kwargs)))):
+            taken = self._with_tensors(node, args, kwargs)
+            if taken is None:
+                return None
+            args, kwargs = taken
+        return call(name, args, kwargs, **place)
+
+    def _with_tensors(self, node, args, kwargs):
+        """The arguments with tensors in place of complex numbers, which the table of ops takes
+        instead: in the type of the result they are the same. None where others are held."""
+        value = node.meta.get("val")
+        if not isinstance(value, torch.Tensor) or not value.is_complex():
+            return None
+        count = 0
+
+        def tensor_of(leaf):
+            nonlocal count
+            if type(leaf) is not complex:
+                return leaf
+            count += 1
+            return self.builder.attribute(f"{node.name}_number_{count}",
+                                          torch.tensor(leaf, dtype=value.dtype))
+        args, kwargs = _map_leaves(tensor_of, (args, kwargs))
+        return None if any(map(_is_held, _leaves((args, kwargs)))) else (args, kwargs)
+
+    def _call_python(self, name, function, args, kwargs, place):
+        """A call that stays with PyTorch. Arguments that only Python knows stay in the function."""
+        self.in_python.append(name)
+        title = f"python.{name}"
+        if any(map(_is_held, _leaves((args, kwargs)))):
+            function, args, kwargs = _holding(function, args, kwargs)
+            title = f"{title}#{next(_numbers)}"  # A function of this call's.
+        return self.builder.call_python(title, function, args, kwargs, **place)
 
     def _call_of(self, node):
         place = dict(text=(node.name, node.meta.get("stack_trace") or ""),
@@ -128,8 +212,7 @@ class GraphReader:
     def _read_call(self, node):
         name = function_name(node.target)
         args, kwargs, place = self._call_of(node)
-        built = self.builder.call(name, args, kwargs, **place)
+        built = self._in_table(self.builder.call, node, name, args, kwargs, place)
         if built is not None:
             return built
-        self.in_python.append(name)
-        return self.builder.call_python(f"python.{name}", node.target, args, kwargs, **place)
+        return self._call_python(name, node.target, args, kwargs, place)

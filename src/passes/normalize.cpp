@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn/module_types.h"
@@ -301,10 +303,17 @@ class Normalizer {
 
   // Whether the graph's result may be memory of the node's.
   static bool is_returned(const fx::Node& node) {
-    for (const fx::Node* user : node.users())
-      if (user->is(fx::Opcode::output) ||
-          (fx::may_alias(*user) && is_returned(*user)))
-        return true;
+    std::vector<const fx::Node*> open{&node};
+    std::unordered_set<const fx::Node*> seen{&node};
+    while (!open.empty()) {
+      const fx::Node* const at = open.back();
+      open.pop_back();
+      for (const fx::Node* user : at->users()) {
+        if (user->is(fx::Opcode::output)) return true;
+        if (fx::may_alias(*user) && seen.insert(user).second)
+          open.push_back(user);
+      }
+    }
     return false;
   }
 

@@ -112,6 +112,63 @@ TEST(Layouts, OfResults) {
                  random_tensor({3, 3}), {3, 1});
 }
 
+TEST(Layouts, AreThoseThatCallsAskFor) {
+  const Dims last{60, 1, 15, 3};
+  expect_strides(
+      [](Value x) { return method(x, "contiguous", {"torch.channels_last"}); },
+      kImage, last);
+  expect_strides(
+      [](Value x) {
+        return method(x * 2, "clone", {},
+                      {{"memory_format", "torch.channels_last"}});
+      },
+      kImage, last);
+  expect_strides(
+      [](Value x) {
+        return method(x, "to", {DType::f64},
+                      {{"memory_format", "torch.channels_last"}});
+      },
+      kImage, last);
+  expect_strides(
+      [](Value x) {
+        return method(transpose(x, 0, 1), "clone", {},
+                      {{"memory_format", "torch.contiguous_format"}});
+      },
+      kMatrix, {3, 1});
+}
+
+// as_strided and views of another type see them inside of a graph.
+TEST(Layouts, AreSeenByLaterCalls) {
+  const auto f = [](Value x) {
+    const Value last = method(x, "contiguous", {"torch.channels_last"});
+    return Value::tuple(
+        {method(last, "as_strided", {Dims({3, 2}), Dims({2, 1})}) + 1,
+         method(method(last, "contiguous"), "as_strided",
+                {Dims({3, 2}), Dims({2, 1})}) *
+             2});
+  };
+  const Tensor first = kImage.as_strided({3}, {20}, 0);
+  for (const Value& result : results(f, kImage)) {
+    const Tensor ordered = result.at(0).as_tensor().as_strided({3}, {1}, 0);
+    EXPECT_EQ(testing::value_difference(ordered, first + 1, 0, 0), "");
+    const Tensor plain = result.at(1).as_tensor().as_strided({6}, {1}, 0);
+    EXPECT_EQ(testing::value_difference(
+                  plain, kImage.as_strided({6}, {1}, 0) * 2, 0, 0),
+              "");
+  }
+}
+
+TEST(Layouts, OfKnownNumbersAreMade) {
+  const auto f = [](Value x) {
+    return method(method(x, "new_empty_strided", {Dims({2, 3}), Dims({1, 2})}),
+                  "zero_");
+  };
+  for (const Value& result : results(f, kMatrix)) {
+    EXPECT_EQ(result.as_tensor().strides(), Dims({1, 2}));
+    EXPECT_EQ(sum(result).as_tensor().item(), 0);
+  }
+}
+
 // Inside, convolutions and attention leave their results in orders of their own.
 TEST(Layouts, OfConvolutionsAndAttention) {
   static const Tensor weight = random_tensor({6, 3, 3, 3});

@@ -141,14 +141,11 @@ std::vector<Damaged> damaged_files() {
        {"graph.node[0]", "op_type is missing"}},
       {"unknown_input", model_of({node("Relu", {"nowhere"}, {"y"})}).bytes(),
        {"graph.node[0] Relu", "\"nowhere\""}},
-      {"input_computed_later",
-       model_of({node("Relu", {"z"}, {"y"}), node("Relu", {"x"}, {"z"})})
-           .bytes(),
-       {"\"z\" is computed by no node before it"}},
       {"cycle",
        model_of({node("Add", {"x", "y"}, {"z"}), node("Relu", {"z"}, {"y"})})
            .bytes(),
-       {"graph.node[0] Add", "\"y\""}},
+       {"graph: its nodes form a cycle: graph.node[0] Add",
+        "which uses graph.node[1] Relu"}},
       {"computed_twice",
        model_of({relu(), node("Abs", {"x"}, {"y"})}).bytes(),
        {"graph.node[1] Abs", "\"y\" is computed twice"}},

@@ -20,14 +20,26 @@ GROUPS = {
 }
 
 
+def domain_names():
+    """The constants by which rows name their domain."""
+    names = {}
+    for file in (ROOT / "src/import/onnx/ops").glob("*.h"):
+        names.update(re.findall(r'string_view (k\w+) = "([\w.]+)"',
+                                file.read_text()))
+    return names
+
+
 def op_rows():
     ops = collections.defaultdict(list)
+    domains = domain_names()
     for file in sorted((ROOT / "src/import/onnx/ops").glob("*.cpp")):
         text = file.read_text()
         for row in re.finditer(r'\{\.op = "(\w+)"(.*?)\},', text, re.S):
             since = re.search(r"\.since = (\d+)", row[2])
-            domain = re.search(r'\.domain = "([\w.]+)"', row[2])
-            name = (f"{domain[1]}." if domain else "") + row[1]
+            domain = re.search(r'\.domain = "?([\w.]+)', row[2])
+            name = row[1]
+            if domain:
+                name = domains.get(domain[1], domain[1]) + "." + name
             ops[name].append(int(since[1]) if since else 1)
     return ops
 

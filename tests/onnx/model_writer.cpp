@@ -108,6 +108,26 @@ Message ints_attribute(std::string_view name,
   return message.number(20, 7);
 }
 
+Message real_attribute(std::string_view name, float value) {
+  return Message().text(1, name).real(2, value).number(20, 1);
+}
+
+Message reals_attribute(std::string_view name,
+                        const std::vector<float>& values) {
+  Message message;
+  message.text(1, name);
+  for (const float value : values) message.real(7, value);
+  return message.number(20, 6);
+}
+
+Message texts_attribute(std::string_view name,
+                        const std::vector<std::string>& values) {
+  Message message;
+  message.text(1, name);
+  for (const std::string& value : values) message.text(9, value);
+  return message.number(20, 8);
+}
+
 Message text_attribute(std::string_view name, std::string_view value) {
   return Message().text(1, name).text(4, value).number(20, 3);
 }

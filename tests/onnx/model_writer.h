@@ -40,6 +40,11 @@ Message int_tensor(std::string_view name, const std::vector<int64_t>& values);
 Message int_attribute(std::string_view name, int64_t value);
 Message ints_attribute(std::string_view name,
                        const std::vector<int64_t>& values);
+Message real_attribute(std::string_view name, float value);
+Message reals_attribute(std::string_view name,
+                        const std::vector<float>& values);
+Message texts_attribute(std::string_view name,
+                        const std::vector<std::string>& values);
 Message text_attribute(std::string_view name, std::string_view value);
 Message tensor_attribute(std::string_view name, const Message& tensor);
 Message graph_attribute(std::string_view name, const Message& graph);

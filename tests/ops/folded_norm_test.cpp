@@ -41,6 +41,22 @@ TEST(FoldedNorm, IsTheNormOfTheLayersSums) {
     }
 }
 
+TEST(FoldedNorm, KnowsWhatIsNotFinite) {
+  const Tensor one = numbers({1}, {1}), zero = numbers({0}, {1});
+  const Tensor infinite = numbers({INFINITY}, {1});
+  const auto finite = [](const Tensor& mean, const Tensor& var,
+                         const Tensor& gamma, const Tensor& beta, double eps) {
+    return ops::FoldedNorm(mean, var, gamma, beta, eps).is_finite();
+  };
+  EXPECT_TRUE(finite(zero, zero, one, one, 1e-5));
+  EXPECT_TRUE(finite(zero, one, Tensor(), Tensor(), 0));
+  EXPECT_FALSE(finite(zero, zero, one, one, 0));
+  EXPECT_FALSE(finite(zero, numbers({-1}, {1}), one, one, 1e-5));
+  EXPECT_FALSE(finite(infinite, one, one, one, 0));
+  EXPECT_FALSE(finite(zero, one, infinite, one, 0));
+  EXPECT_FALSE(finite(zero, one, one, infinite, 0));
+}
+
 TEST(FoldedNorm, KeepsTheTypeOfTheWeight) {
   const Tensor one = numbers({1}, {1}), four = numbers({4}, {1});
   const ops::FoldedNorm norm(one, four, Tensor(), Tensor(), 0);

@@ -234,6 +234,22 @@ TEST(FoldBatchNorm, NotWithoutABatch) {
   EXPECT_EQ(wrong_result(passed), "");
 }
 
+// The scale of a channel without variance is infinite: a weight of zero times
+// it is NaN, while the sums that batch norm scales are not zero.
+TEST(FoldBatchNorm, NotByScalesThatAreNotFinite) {
+  Tensor weight = random_tensor({2, 3, 1, 1}, 1);
+  weight.data_as<float>()[0] = 0;
+  const Tensor mean = Tensor::full({2}, 0.0), var = mean.clone();
+  const Passed passed = run_passes(
+      [&](Value x) {
+        return F::batch_norm(F::conv2d(x, weight), mean, var, None, None, false,
+                             0.1, 0.0);
+      },
+      {random_tensor({2, 3, 6, 7})});
+  EXPECT_THAT(passed.changed, Not(Contains("fold_batch_norm")));
+  EXPECT_EQ(wrong_result(passed), "");
+}
+
 TEST(FoldBatchNorm, NotWithWeightsThatAreInputs) {
   const Passed passed = run_passes(
       [norm = Norm(4)](Value x, Value w) { return norm(F::conv2d(x, w)); },

@@ -74,6 +74,54 @@ TEST(RowRewrite, KeepsOtherQuotients) {
       multiplies([](Scalar x) { return x.builder->constant(41, DType::f32); }));
 }
 
+// Sums of safe numbers are safe up to where their reciprocals are normal.
+TEST(RowRewrite, BoundsSumsOfRoots) {
+  const auto doubled = [](int times) {
+    ScalarBuilder b;
+    Scalar x = b.input(0, DType::f32);
+    Scalar divisor = apply(Prim::sqrt, sum(x));
+    for (int i = 0; i < times; ++i) divisor = divisor + divisor;
+    const RowStep after = rewritten(step_of(b, x / divisor));
+    return after.body.instrs[size_t(after.body.results[0])].prim == Prim::mul;
+  };
+  EXPECT_TRUE(doubled(62));
+  EXPECT_FALSE(doubled(63));
+}
+
+// What a softmax is of, and whether its maximum may be taken before the factor.
+bool takes_maximum_before(Scalar (*factor)(Scalar)) {
+  ScalarBuilder b;
+  Scalar x = b.input(0, DType::f32);
+  const RowStep after = rewritten(step_of(b, softmax(x * factor(x))));
+  for (const ScalarInstr& instr : after.body.instrs)
+    if (instr.prim == Prim::reduce_max)
+      return after.body.instrs[size_t(instr.args[0])].prim == Prim::input;
+  return false;
+}
+
+Scalar one_over(Scalar x) { return 1.0 / x; }
+
+// The root of -0 is -0, and its reciprocal minus infinity.
+TEST(RowRewrite, KnowsWhichFactorsAreNotNegative) {
+  const auto may = takes_maximum_before;
+  EXPECT_TRUE(may([](Scalar x) { return apply(Prim::sqrt, sum(x)); }));
+  EXPECT_TRUE(may([](Scalar x) { return apply(Prim::rsqrt, sum(x * x)); }));
+  EXPECT_TRUE(may([](Scalar x) {
+    return one_over(apply(Prim::sqrt, apply(Prim::abs, sum(x))));
+  }));
+  EXPECT_FALSE(may([](Scalar x) { return apply(Prim::rsqrt, sum(x)); }));
+  EXPECT_FALSE(
+      may([](Scalar x) { return one_over(apply(Prim::sqrt, sum(x))); }));
+  EXPECT_FALSE(may([](Scalar x) {
+    return one_over(apply(Prim::sqrt, sum(x)) *
+                    x.builder->constant(-0.0, DType::f32));
+  }));
+  EXPECT_FALSE(may([](Scalar x) {
+    return one_over(x.builder->apply(
+        Prim::maximum, x.builder->constant(0, DType::f32), sum(x)));
+  }));
+}
+
 TEST(RowRewrite, TakesTheMaximumOfASoftmaxEarly) {
   ScalarBuilder b;
   Scalar x = b.input(0, DType::f32);
@@ -132,6 +180,31 @@ TEST(RowRewrite, LeavesMaximaThatAreResults) {
     EXPECT_FALSE(facts.only_shifts_softmax(int32_t(i)));
   }
   EXPECT_EQ(count(after, Prim::reduce_max), 1);
+}
+
+// The difference is a result too: it is NaN where the row's maximum is.
+TEST(RowRewrite, KeepsNanOfMaximaWhoseDifferencesAreResults) {
+  ScalarBuilder b;
+  Scalar x = b.input(0, DType::f32);
+  Scalar difference = x - apply(Prim::reduce_max, x);
+  Scalar e = apply(Prim::exp, difference);
+  Scalar total = sum(e);
+  const auto shifts_only = [](const ScalarBody& body) {
+    const BodyFacts facts(body);
+    for (size_t i = 0; i < body.instrs.size(); ++i)
+      if (body.instrs[i].prim == Prim::reduce_max)
+        return facts.only_shifts_softmax(int32_t(i));
+    return false;
+  };
+  const Scalar softmax_of = e / total;
+  const Scalar log_softmax_of = difference - apply(Prim::log, total);
+  const auto body_of = [](ScalarBuilder builder, std::vector<Scalar> results) {
+    return builder.finish(results);
+  };
+  EXPECT_TRUE(shifts_only(body_of(b, {softmax_of})));
+  EXPECT_TRUE(shifts_only(body_of(b, {log_softmax_of})));
+  EXPECT_FALSE(shifts_only(body_of(b, {softmax_of, difference})));
+  EXPECT_FALSE(shifts_only(body_of(b, {softmax_of, e})));
 }
 
 TEST(RowSchedule, KeepsDearValuesAndRepeatsCheapOnes) {

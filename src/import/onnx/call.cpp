@@ -286,6 +286,12 @@ std::optional<std::vector<double>> Call::reals(std::string_view name) const {
   return std::vector<double>(found->reals.begin(), found->reals.end());
 }
 
+std::vector<std::string_view> Call::texts(std::string_view name) const {
+  const AttributeInfo* const found = find(name, AttributeInfo::kStrings);
+  if (!found) return {};
+  return found->texts;
+}
+
 std::optional<Tensor> Call::tensor(std::string_view name) const {
   const AttributeInfo* const found = find(name, AttributeInfo::kTensor);
   if (!found || !found->tensor) return std::nullopt;

@@ -99,6 +99,7 @@ class Call {
   std::string text(std::string_view name, std::string_view otherwise) const;
   std::optional<std::vector<int64_t>> integers(std::string_view name) const;
   std::optional<std::vector<double>> reals(std::string_view name) const;
+  std::vector<std::string_view> texts(std::string_view name) const;
   std::optional<Tensor> tensor(std::string_view name) const;
   GraphInfo graph(std::string_view name) const;
   bool flag(std::string_view name, bool otherwise) const {

@@ -3,6 +3,7 @@
 #include "fxjit/error.h"
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
+#include "src/import/onnx/node_order.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/shape_arithmetic.h"
 #include "src/import/onnx/uint64.h"
@@ -165,7 +166,7 @@ void GraphReader::read_nodes(const std::vector<Bytes>& nodes,
                              const std::string& place) {
   const Replaced<const Opsets*> of_nodes(opsets_, &opsets);
   const Replaced<const Scope*> names(scope_, &scope);
-  for (size_t i = 0; i < nodes.size(); ++i) {
+  for (const size_t i : node_order(nodes, place)) {
     NodeInfo node = read_node_info(nodes[i]);
     if (function_call_)
       resolve(node, *function_call_->node, *function_call_->function);
@@ -191,7 +192,7 @@ void GraphReader::read_node(const NodeInfo& node, const Opsets& opsets,
     const Operand* const found = scope.find(name);
     if (!found)
       throw UserError("[onnx] " + place + ": input \"" + std::string(name) +
-                      "\" is computed by no node before it");
+                      "\" is computed by no node");
     inputs.push_back(*found);
   }
   while (!inputs.empty() && inputs.back().absent()) inputs.pop_back();

@@ -1,5 +1,6 @@
-// Walks the nodes of a graph in order and records each by its op's row. Bodies
-// of functions and chosen branches of `If` are read in place.
+// Walks the nodes of a graph, each behind those that it uses, and records each
+// by its op's row. Bodies of functions and chosen branches of `If` are read in
+// place.
 #pragma once
 
 #include <deque>
@@ -23,14 +24,17 @@ using Functions = std::map<FunctionKey, FunctionInfo>;
 // The sets of ops of the model, or of a function's body.
 Opsets opsets_of(const std::vector<OpsetInfo>& opsets);
 
-// What dims without a number have in examples (Recorder): this size, and some of
-// them 1.
+// What dims without a number have in examples (Recorder): this size, and some
+// of them 1.
 struct ExampleSizes {
   enum class Ones : uint8_t { none, first_dims, of_name };
 
   int64_t size = 0;
   Ones ones = Ones::none;
   std::string name = {};  // Of the dims that are 1.
+  // Where a result's rank depends on whether such a dim has one element, it has
+  // more; calls in which it has not are refused.
+  bool many = false;
 
   int64_t of(const Dimension& dim, bool is_first) const;
 };
@@ -60,6 +64,7 @@ class GraphReader {
 
   TensorFile& file() { return file_; }
   Recorder& recorder() { return recorder_; }
+  const ExampleSizes& example_sizes() const { return example_sizes_; }
 
   // Initialisers and nodes. `place` is where the graph stands: "graph".
   void read(const GraphInfo& graph, const Opsets& opsets, Scope& scope,

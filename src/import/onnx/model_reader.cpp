@@ -248,6 +248,8 @@ class Attempts {
     using Ones = ExampleSizes::Ones;
     for (const int64_t size : {64, 512, 256, 16})
       if (auto program = read({size})) return *std::move(program);
+    if (auto program = read({.size = 64, .many = true}))
+      return *std::move(program);
     // States that a model is given may be those of a batch of 1.
     for (const int64_t size : {64, 512, 16})
       if (auto program = read({size, Ones::first_dims}))

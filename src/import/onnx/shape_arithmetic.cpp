@@ -57,9 +57,17 @@ std::optional<Value> divide(const Value& a, const Value& b) {
   return operators::floordiv(a + (a < 0) * (divisor - 1), divisor);
 }
 
+// With the sign of the divisor, as Python's.
 std::optional<Value> modulo(const Value& a, const Value& b) {
   if (!b.is_number() || b.as_int() == 0) return std::nullopt;
   return a % b;
+}
+
+// What the quotient leaves, with the sign of the dividend.
+std::optional<Value> remainder_of(const Value& a, const Value& b) {
+  const auto quotient = divide(a, b);
+  if (!quotient) return std::nullopt;
+  return a - *quotient * b;
 }
 
 // The operator stands here and not in a functor of the standard library, since
@@ -199,10 +207,45 @@ Result reshape(const Call& call, const Numbers& data) {
 }
 
 Result product(const Call& call, const Numbers& data) {
-  if (call.inputs() > 1 || data.items.empty()) return std::nullopt;
+  const bool none = call.flag("noop_with_empty_axes", false);
+  if (call.inputs() > 1 || data.items.empty() || none) return std::nullopt;
   Value result = 1;
   for (const Value& item : data.items) result = result * item;
-  return Numbers{{result}, !call.flag("keepdims", true), data.dtype};
+  const bool scalar = data.scalar || !call.flag("keepdims", true);
+  return Numbers{{result}, scalar, data.dtype};
+}
+
+// The number that an update leaves at its place; nothing for reductions that
+// are unknown.
+std::optional<Value> updated(const std::string& reduction, const Value& old,
+                             const Value& update) {
+  if (reduction == "none") return update;
+  if (reduction == "add") return old + update;
+  if (reduction == "mul") return old * update;
+  if (reduction == "max") return larger(old, update);
+  if (reduction == "min") return smaller(old, update);
+  return std::nullopt;
+}
+
+// Updates of single numbers, at places that are known.
+Result scattered_numbers(const Call& call, Numbers data,
+                         const Numbers& updates) {
+  const auto places = call.known_ints(1);
+  if (data.scalar || !places || places->size() != updates.items.size())
+    return std::nullopt;
+  const auto count = static_cast<int64_t>(data.items.size());
+  const std::string reduction = call.text("reduction", "none");
+  for (size_t i = 0; i < places->size(); ++i) {
+    const int64_t place = (*places)[i] + ((*places)[i] < 0 ? count : 0);
+    if (place < 0 || place >= count)
+      call.fail("index " + std::to_string((*places)[i]) + " is not one of " +
+                std::to_string(count));
+    Value& item = data.items[static_cast<size_t>(place)];
+    const auto made = updated(reduction, item, updates.items[i]);
+    if (!made) return std::nullopt;
+    item = *made;
+  }
+  return data;
 }
 
 Result negative(Numbers data) {
@@ -210,18 +253,30 @@ Result negative(Numbers data) {
   return data;
 }
 
+// Whether the op names one axis, which numbers of one element gain or lose.
+bool names_one_axis(const Call& call) {
+  if (call.has(1)) return call.length(1) == 1;
+  const auto axes = call.integers("axes");
+  return axes && axes->size() == 1;
+}
+
 Result evaluate(const Call& call, const std::vector<Numbers>& in) {
   const std::string_view op = call.node().op;
+  if (op == "Mod" && in.size() == 2 && call.flag("fmod", false))
+    return binary({"Mod", remainder_of}, in[0], in[1]);
   for (const BinaryRow& row : kBinaries)
     if (row.op == op && in.size() == 2) return binary(row, in[0], in[1]);
   if (op == "Gather") return gather(call, in[0]);
   if (op == "Concat") return concat(in);
   if (op == "Slice") return slice(call, in[0]);
   if (op == "Cast") return cast(call, in[0]);
-  if (op == "Unsqueeze" && in[0].scalar) return reshaped(in[0], false);
+  if (op == "Unsqueeze" && in[0].scalar && names_one_axis(call))
+    return reshaped(in[0], false);
   if (op == "Squeeze" && !in[0].scalar) return reshaped(in[0], true);
   if (op == "Reshape") return reshape(call, in[0]);
   if (op == "ReduceProd") return product(call, in[0]);
+  if ((op == "ScatterElements" || op == "Scatter") && in.size() == 3)
+    return scattered_numbers(call, in[0], in[2]);
   if (op == "Neg") return negative(in[0]);
   if (op == "Where" && in.size() == 3) return where(in);
   return std::nullopt;

@@ -6,8 +6,7 @@ namespace {
 // Inputs from opset 10 on, attributes before.
 std::optional<std::vector<int64_t>> part(const Call& call, size_t input,
                                          std::string_view attribute) {
-  return call.opset() >= 10 ? call.known_ints(input)
-                            : call.integers(attribute);
+  return call.opset() >= 10 ? call.known_ints(input) : call.integers(attribute);
 }
 
 }  // namespace
@@ -20,8 +19,11 @@ Slice Slice::clamped(int64_t size) const {
     inside.start = std::clamp<int64_t>(inside.start, 0, size);
     inside.end = std::clamp<int64_t>(inside.end, 0, size);
   } else {
-    inside.start = std::clamp<int64_t>(inside.start, 0, size - 1);
-    inside.end = std::clamp<int64_t>(inside.end, -1, size - 1);
+    // Of no elements none is taken: start and end are both -1.
+    const int64_t last = size - 1;
+    inside.start =
+        std::clamp<int64_t>(inside.start, std::min<int64_t>(0, last), last);
+    inside.end = std::clamp<int64_t>(inside.end, -1, last);
   }
   return inside;
 }

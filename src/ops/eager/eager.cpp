@@ -6,7 +6,9 @@
 #include "src/ops/families/structured.h"
 #include "src/ops/python/values.h"
 #include "src/ops/table/layouts.h"
+#include "src/ops/table/number_range.h"
 #include "src/ops/table/op_call.h"
+#include "src/ops/table/written_memory.h"
 #include "src/tensor/memory_order.h"
 #include "src/tensor/strided.h"
 
@@ -95,7 +97,8 @@ Value run_by_lowering(const OpCall& call) {
       return run_reshape(call);
     case Lowering::decompose:
     case Lowering::inlined:
-      return put_in_layout(call, run_decomposition(call, call.op.row.decompose));
+      return put_in_layout(call,
+                           run_decomposition(call, call.op.row.decompose));
     case Lowering::none:
     case Lowering::contraction:
     case Lowering::attention:
@@ -110,6 +113,8 @@ Value run_by_lowering(const OpCall& call) {
 
 Value run(const OpCall& call) {
   if (has_meta(call)) return infer(call);
+  if (converts_numbers(call.op)) infer(call);  // Whether they can be.
+  if (writes_input(call)) check_written_memory(call);
   if (const DecomposeFn form = complex_form(call))
     return put_in_layout(call, run_decomposition(call, form));
   if (call.op.row.eager) return put_in_layout(call, call.op.row.eager(call));

@@ -1,5 +1,6 @@
 #include "src/ops/eager/folded_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "src/tensor/visit.h"
@@ -20,6 +21,14 @@ FoldedNorm::FoldedNorm(const Tensor& mean, const Tensor& var,
     means_.push_back(mean.at({c}));
     added_.push_back(element(beta, c, 0));
   }
+}
+
+bool FoldedNorm::is_finite() const {
+  const auto all = [](const std::vector<double>& numbers) {
+    return std::all_of(numbers.begin(), numbers.end(),
+                       [](double x) { return std::isfinite(x); });
+  };
+  return all(scales_) && all(means_) && all(added_);
 }
 
 void FoldedNorm::scale(const Tensor& weight, void* out) const {

@@ -20,6 +20,9 @@ class FoldedNorm {
   FoldedNorm(const Tensor& mean, const Tensor& var, const Tensor& gamma,
              const Tensor& beta, double eps);
 
+  // Whether every scale, mean and addend is finite: else products by zero and
+  // sums of infinities give NaN at other places than in two steps.
+  bool is_finite() const;
   // Writes the new weight, contiguous and of the old one's type.
   void scale(const Tensor& weight, void* out) const;
   // The new bias; the old one may be undefined.

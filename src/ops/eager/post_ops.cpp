@@ -26,7 +26,8 @@ constexpr Function kFunctions[] = {{Prim::sigmoid, PostKind::sigmoid},
                                    {Prim::gelu, PostKind::gelu}};
 
 // Follows a body from the sum on. A post-op reads only the value before it,
-// constants and inputs, so a body that matches to its end computes nothing else.
+// constants and inputs, so a body that matches to its end computes nothing
+// else.
 class Chain {
  public:
   explicit Chain(const ScalarBody& body) : body_(body) {
@@ -151,8 +152,9 @@ class Chain {
       return Match{{PostKind::affine, 1, *by}};
     if (const auto by = number(0, Prim::sub, value_))
       return Match{{PostKind::affine, 1, -*by}};
+    // Of zeros only -0 changes no sum.
     if (const auto by = number(0, Prim::mul, value_))
-      return Match{{PostKind::affine, *by, 0}};
+      return Match{{PostKind::affine, *by, -0.0f}};
     if (const int at = tensor(0, Prim::add); at >= 0)
       return Match{{PostKind::add, 0, 0, at}};
     if (const int at = tensor(0, Prim::mul); at >= 0)

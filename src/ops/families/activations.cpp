@@ -1,6 +1,7 @@
 #include "fxjit/functions.h"
 #include "src/ops/families/composition.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/families/rounded.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/promote.h"
 
@@ -127,23 +128,26 @@ Value tanhshrink(const OpCall& call) {
   return x.value - method(x, "tanh");
 }
 
+// Both jump at the limit, so that element and limit are what their type holds.
 Scalar hardshrink(ScalarBuilder& b, const OpCall& call, Inputs in) {
   require_floating(in[0], "hardshrink_cpu");
-  const Scalar limit = b.constant(call.number(1), in[0].type());
-  const Scalar magnitude = b.apply(Prim::abs, in[0]);
+  const DType type = call.tensor(0).dtype();
+  const Scalar x = rounded_value(b, in[0], type);
+  const Scalar limit = rounded_number(b, call.number(1), type);
+  const Scalar magnitude = b.apply(Prim::abs, x);
   // Written so that NaN is kept.
-  return b.select(b.apply(Prim::le, magnitude, limit), zero_of(b, in[0]),
-                  in[0]);
+  return b.select(b.apply(Prim::le, magnitude, limit), zero_of(b, x), x);
 }
 
 Scalar softshrink(ScalarBuilder& b, const OpCall& call, Inputs in) {
   require_floating(in[0], "softshrink_check");
+  const Scalar x = rounded_value(b, in[0], call.tensor(0).dtype());
   const double lambda = call.number(1);
-  const Scalar limit = b.constant(lambda, in[0].type());
-  const Scalar inside = in[0] * 0.0;  // Zero, or NaN for NaN.
+  const Scalar limit = b.constant(lambda, x.type());
+  const Scalar inside = x * 0.0 + 0.0;  // +0, or NaN for NaN.
   const Scalar below =
-      b.select(b.apply(Prim::lt, in[0], -limit), in[0] + lambda, inside);
-  return b.select(b.apply(Prim::gt, in[0], limit), in[0] - lambda, below);
+      b.select(b.apply(Prim::lt, x, -limit), x + lambda, inside);
+  return b.select(b.apply(Prim::gt, x, limit), x - lambda, below);
 }
 
 // Numbers take the input's type, also where that rounds them.

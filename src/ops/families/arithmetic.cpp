@@ -131,7 +131,13 @@ Scalar pow(ScalarBuilder& b, const OpCall& call, Inputs in) {
   if (!call[1].is_number()) return b.apply(Prim::pow, base, args[1]);
   if (!is_floating(base.type()) && call.integer(1) < 0)
     runtime_error("Integers to negative integer powers are not allowed.");
-  return pow_constant(b, base, call.number(1));
+  // Of f16 torch takes no roots but C's powers, which differ at -0 and minus
+  // infinity.
+  const double exponent = call.number(1);
+  if (std::abs(exponent) == 0.5 && call[0].is_tensor() &&
+      call.tensor(0).dtype() == DType::f16)
+    return b.apply(Prim::pow, base, b.constant(exponent, base.type()));
+  return pow_constant(b, base, exponent);
 }
 
 Scalar sign(ScalarBuilder& b, const OpCall&, Inputs in) {

@@ -5,7 +5,9 @@
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/memory_format.h"
 #include "src/ops/table/op_call.h"
+#include "src/tensor/memory_order.h"
 
 namespace fxjit::ops {
 namespace {
@@ -21,15 +23,24 @@ Value run_cast(const OpCall& call) {
   return self.dtype() == dtype ? self.clone() : self.to(dtype);
 }
 
+// A new tensor in the memory format that the call asks for.
 Value copied(const OpCall& call, DType dtype) {
-  return call_function(
+  const Value made = call_function(
       get_function("torch.ops.prims.convert_element_type.default"),
       {call[0], dtype}, {}, call.source);
+  if (memory_format_of(call, MemoryFormat::preserve) == MemoryFormat::preserve)
+    return made;
+  const auto at = static_cast<size_t>(call.op.index_of("memory_format"));
+  return call_method("contiguous", {made, call[at]}, {}, call.source);
 }
 
-// The tensor itself when it has the type already, as Tensor.to.
+// The tensor itself when it has the type and the format already, as Tensor.to.
 Value cast_call(const OpCall& call, DType dtype) {
-  return meta_of(call[0]).dtype() == dtype ? call[0] : copied(call, dtype);
+  const Tensor self = meta_of(call[0]);
+  const MemoryFormat asked = memory_format_of(call, MemoryFormat::preserve);
+  const bool lies_so =
+      asked == MemoryFormat::preserve || asked == suggested_format(self);
+  return self.dtype() == dtype && lies_so ? call[0] : copied(call, dtype);
 }
 
 template <DType kType>
@@ -72,12 +83,29 @@ Value type_as(const OpCall& call) {
 
 Value infer_alias(const OpCall& call) { return as_meta(call.tensor(0)); }
 
-Value infer_contiguous(const OpCall& call) {
-  return call.tensor(0).is_contiguous() ? infer_alias(call)
-                                        : infer_like_first(call);
+MemoryFormat contiguous_format(const OpCall& call) {
+  const MemoryFormat asked = memory_format_of(call, MemoryFormat::contiguous);
+  if (asked == MemoryFormat::preserve)
+    runtime_error(
+        "preserve memory format is unsupported by the contiguous operator");
+  return asked;
 }
 
-Value run_contiguous(const OpCall& call) { return call.tensor(0).contiguous(); }
+Value infer_contiguous(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const MemoryFormat asked = contiguous_format(call);
+  const Dims strides = strides_in_format(input.sizes(), asked);
+  return is_in_format(input, asked)
+             ? infer_alias(call)
+             : Tensor::meta(input.sizes(), input.dtype(), strides);
+}
+
+Value run_contiguous(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const MemoryFormat asked = contiguous_format(call);
+  const Dims strides = strides_in_format(input.sizes(), asked);
+  return is_in_format(input, asked) ? input : copy_in_layout(input, strides);
+}
 
 constexpr OpRow cast_row(const char* name, const char* names,
                          DecomposeFn decompose) {

@@ -1,9 +1,9 @@
 // Comparisons and predicates; results are bool.
 #include <limits>
 
-#include "fxjit/half.h"
 #include "src/ops/families/elementwise.h"
 #include "src/ops/families/numbers.h"
+#include "src/ops/families/rounded.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/promote.h"
 
@@ -31,16 +31,6 @@ Scalar isfinite(ScalarBuilder& b, const OpCall&, Inputs in) {
                  b.constant(kInfinity, in[0].type()));
 }
 
-// As an element of that type holds it.
-double rounded(double number, DType type) {
-  const auto value = static_cast<float>(number);
-  if (type == DType::f16)
-    return static_cast<double>(static_cast<float>(Half(value)));
-  if (type == DType::bf16)
-    return static_cast<double>(static_cast<float>(BFloat16(value)));
-  return number;
-}
-
 // Numbers are compared in the type of the tensors, as torch does: an element of
 // bfloat16 equals the number that it was made from.
 template <Prim kPrim>
@@ -49,7 +39,7 @@ Scalar compare(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const DType type = scalar_typing(call).inputs;
   const auto side = [&](size_t i) {
     return call[i].is_number() && is_floating(type)
-               ? b.constant(rounded(call.number(i), type), in[0].type())
+               ? rounded_number(b, call.number(i), type)
                : args[i];
   };
   return b.apply(kPrim, side(0), side(1));

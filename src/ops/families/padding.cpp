@@ -97,10 +97,16 @@ int64_t wrapped_position(int64_t at, int64_t size) {
   return ((at % size) + size) % size;
 }
 
-// Which element stands at position `at` (negative before the start).
-int64_t source_position(std::string_view mode, int64_t at, int64_t size) {
+// Which element stands at position `at` (negative before the start). Negative
+// padding takes elements away from those that go around in a circle.
+int64_t source_position(std::string_view mode, int64_t at, int64_t size,
+                        int64_t before, int64_t after) {
   if (mode == "replicate") return std::clamp<int64_t>(at, 0, size - 1);
-  if (mode == "circular") return wrapped_position(at, size);
+  if (mode == "circular") {
+    const int64_t first = std::max<int64_t>(-before, 0);
+    const int64_t kept = size - first - std::max<int64_t>(-after, 0);
+    return first + wrapped_position(at - first, kept);
+  }
   if (at < 0) return -at;
   return at < size ? at : 2 * (size - 1) - at;
 }
@@ -117,6 +123,10 @@ void check_mode(std::string_view mode, int64_t before, int64_t after,
         input.sizes());
   if (mode == "circular" && most > size)
     runtime_error("Padding value causes wrapping around more than once.");
+  const int64_t least = std::min(before, after);
+  if (mode == "circular" && most > 0 && least <= -size)
+    runtime_error("Padding of ", before, " and ", after, " at dimension ", axis,
+                  " of input ", input.sizes(), " leaves nothing to repeat");
   if (size == 0)
     runtime_error("Expected a non-empty dimension ", axis,
                   " to pad, got input of size ", input.sizes());
@@ -137,7 +147,7 @@ Value padded_by_index(const OpCall& call, std::string_view mode) {
     if (numel(result) == 0) continue;
     std::vector<int64_t> positions;
     for (int64_t at = -before; at < size + after; ++at)
-      positions.push_back(source_position(mode, at, size));
+      positions.push_back(source_position(mode, at, size, before, after));
     value = fxjit::index_select(value, axis, tensor_of(positions));
     copied = true;
   }

@@ -19,6 +19,7 @@ struct Sampling {
   Mode mode;
   Padding padding;
   bool align;
+  bool planes;  // Of two dims, which torch computes in another way than three.
 };
 
 Sampling sampling_of(const OpCall& call) {
@@ -48,6 +49,7 @@ Sampling sampling_of(const OpCall& call) {
         "'border', or 'reflection', but got: '" +
         std::string(padding) + "'");
   s.align = call.has(4) && call.flag(4);
+  s.planes = call.tensor(0).dim() == 4;
   return s;
 }
 
@@ -91,8 +93,10 @@ C in_bounds(C x, int64_t size, const Sampling& s) {
   if (s.padding == Padding::reflection)
     x = s.align ? mirrored<C>(x, 0, 2 * (size - 1))
                 : mirrored<C>(x, -1, 2 * size - 1);
-  // NaN becomes the first place, as in torch.
-  return std::min(C(size - 1), std::max(x, C(0)));
+  // As in torch, NaN becomes the first place of a plane, and the last one of
+  // three dims. The order of the operands decides.
+  const C low = s.planes ? std::max(C(0), x) : std::max(x, C(0));
+  return std::min(C(size - 1), low);
 }
 
 template <typename C>
@@ -152,6 +156,8 @@ struct Sample {
   int count = 0;
   int64_t offset[16];
   C weight[16];
+  // Taps outside of a plane count as zeros, so that a weight of NaN shows.
+  C outside = 0;
 
   Sample(const Taps<C>* taps, const Dims& strides, int spatial) {
     const Taps<C>&z = taps[0], &y = taps[1], &x = taps[2];
@@ -159,7 +165,10 @@ struct Sample {
     for (int k = 0; k < (spatial == 3 ? z.count : 1); ++k)
       for (int j = 0; j < y.count; ++j)
         for (int i = 0; i < x.count; ++i) {
-          if (y.at[j] < 0 || x.at[i] < 0) continue;
+          if (y.at[j] < 0 || x.at[i] < 0) {
+            if (spatial == 2) outside += y.weight[j] * x.weight[i] * C(0);
+            continue;
+          }
           if (spatial == 3 && z.at[k] < 0) continue;
           const int64_t depth = spatial == 3 ? z.at[k] * strides[2] : 0;
           offset[count] =
@@ -170,7 +179,7 @@ struct Sample {
   }
   template <typename T>
   C of(const T* from) const {
-    C sum = 0;
+    C sum = outside;
     for (int i = 0; i < count; ++i)
       sum += static_cast<C>(from[offset[i]]) * weight[i];
     return sum;

@@ -1,6 +1,7 @@
 // Choosing and filling: where, masked_fill, full_like and its relatives.
 #include "fxjit/functions.h"
 #include "src/ops/families/elementwise.h"
+#include "src/ops/families/rounded.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/promote.h"
@@ -34,10 +35,10 @@ Value infer_where(const OpCall& call) {
 }
 
 Scalar where(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  const DType type = compute_dtype(infer_where(call).as_tensor().dtype());
-  const ScalarArgs args(b, call, in);
-  return b.select(b.cast(in[0], DType::boolean), args.get(1, type),
-                  args.get(2, type));
+  const DType type = infer_where(call).as_tensor().dtype();
+  return b.select(b.cast(in[0], DType::boolean),
+                  as_element(b, call, in, 1, type),
+                  as_element(b, call, in, 2, type));
 }
 
 // x.where(condition, other) has the operands in another order.
@@ -63,9 +64,8 @@ Value infer_masked_fill(const OpCall& call) {
 }
 
 Scalar masked_fill(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  const ScalarArgs args(b, call, in);
-  return b.select(b.cast(in[1], DType::boolean), args.get(2, in[0].type()),
-                  in[0]);
+  return b.select(b.cast(in[1], DType::boolean),
+                  as_element(b, call, in, 2, call.tensor(0).dtype()), in[0]);
 }
 
 // Result of the "_like" family; `dtype` is the parameter's index.
@@ -79,8 +79,7 @@ Value infer_full_like(const OpCall& call) { return infer_like(call, 2); }
 Value infer_zeros_like(const OpCall& call) { return infer_like(call, 1); }
 
 Scalar full_like(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  const DType type = compute_dtype(infer_full_like(call).as_tensor().dtype());
-  return ScalarArgs(b, call, in).get(1, type);
+  return as_element(b, call, in, 1, infer_full_like(call).as_tensor().dtype());
 }
 
 template <int kValue>
@@ -100,7 +99,7 @@ Value infer_written(const OpCall& call) {
 }
 
 Scalar written(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  return ScalarArgs(b, call, in)[1];
+  return as_element(b, call, in, 1, call.tensor(0).dtype());
 }
 
 Scalar zeroed(ScalarBuilder& b, const OpCall&, Inputs in) {

@@ -89,8 +89,8 @@ double zeta_rest(double x, double q) {
   return sum;
 }
 
-// Derivative of digamma.
-double trigamma(double x) { return zeta_of(2, x); }
+// Derivative of digamma, which no longer grows at infinity.
+double trigamma(double x) { return x == kInfinity ? 0 : zeta_of(2, x); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "src/ops/families/composition.h"
 #include "src/ops/families/structured.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/memory_format.h"
 #include "src/ops/table/op_call.h"
 
 namespace fxjit::ops {
@@ -49,12 +50,10 @@ Value infer_is_same_size(const OpCall& call) {
 }
 
 Value infer_is_contiguous(const OpCall& call) {
-  const Value& format = call[1];
-  if (!format.is_none() && !same(format, 0) &&
-      !same(format, "torch.contiguous_format"))
-    throw NotImplementedError(
-        "is_contiguous: expected torch.contiguous_format, got " + repr(format));
-  return call.tensor(0).is_contiguous();
+  const MemoryFormat asked = memory_format_of(call, MemoryFormat::contiguous);
+  if (asked == MemoryFormat::preserve)
+    runtime_error("preserve memory format is unsupported by is_contiguous");
+  return is_in_format(call.tensor(0), asked);
 }
 
 // The tensor itself: its memory cannot grow here.

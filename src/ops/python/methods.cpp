@@ -7,6 +7,8 @@
 #include "src/ops/python/compare.h"
 #include "src/ops/python/items.h"
 #include "src/ops/python/operators.h"
+#include "src/ops/table/number_range.h"
+#include "src/ops/table/written_memory.h"
 #include "src/tensor/dtype_words.h"
 #include "src/tensor/value_dict.h"
 
@@ -23,6 +25,8 @@ Value operate(const char* name, const Value& a, const Value& b) {
 
 Tensor assigned(const Value& value, DType to) {
   if (value.is_tensor()) return value.as_tensor();
+  if (value.is_int() || value.is_float())
+    check_number(value, to, Conversion::computed);
   if (value.is_int() || value.is_bool())
     return Tensor::from(std::vector{value.as_int()}, {});
   if (value.is_float()) return Tensor::full({}, value.as_double(), DType::f64);
@@ -68,7 +72,9 @@ Value setitem(Arguments args) {
   const Tensor& tensor = self.as_tensor();
   const Tensor value = assigned(args[2], tensor.dtype());
   const Tensor part = operate("_operator.getitem", self, args[1]).as_tensor();
-  if (part.storage() == tensor.storage()) {
+  const bool by_views = part.storage() == tensor.storage();
+  check_assignment(by_views ? part : tensor, value, by_views);
+  if (by_views) {
     part.copy_from(spread(value, part.sizes()));
   } else {
     assign_elements(tensor, args[1], value);

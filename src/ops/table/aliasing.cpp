@@ -6,6 +6,7 @@
 
 #include "fxjit/error.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/memory_format.h"
 #include "src/ops/table/op_call.h"
 #include "src/ops/table/row_facts.h"
 #include "src/tensor/strided.h"
@@ -28,6 +29,7 @@ constexpr RowFacts<Aliasing>::Group kAliasingFacts[] = {
      "dropout dropout1d dropout2d dropout3d alpha_dropout "
      "feature_alpha_dropout"},
     {Aliasing::strides, "ravel"},
+    {Aliasing::format, "contiguous"},
     {Aliasing::each,
      "atleast_1d atleast_2d atleast_3d broadcast_tensors meshgrid"},
     {Aliasing::item, "getitem fxjit.item"},
@@ -57,8 +59,12 @@ bool is_of_library(const Op& op) {
 
 bool is_type_kept(const OpCall& call, const Tensor& result) {
   const bool made = call[0].is_sequence() || call[0].is_number();
-  return !made && !has_flag(call, "copy") &&
-         call.tensor(0).dtype() == result.dtype();
+  if (made || has_flag(call, "copy") ||
+      call.tensor(0).dtype() != result.dtype())
+    return false;
+  const MemoryFormat asked = memory_format_of(call, MemoryFormat::preserve);
+  return asked == MemoryFormat::preserve ||
+         asked == suggested_format(call.tensor(0));
 }
 
 bool is_view_by_strides(const Tensor& input, const Tensor& result) {
@@ -157,6 +163,9 @@ bool is_first_tensor(const OpCall& call, const Tensor& result) {
       return !is_complex(call.tensor(0).dtype());
     case Aliasing::strides:
       return is_view_by_strides(call.tensor(0), result);
+    case Aliasing::format:
+      return is_in_format(call.tensor(0),
+                          memory_format_of(call, MemoryFormat::contiguous));
     case Aliasing::inactive:
       return is_inactive(call);
     case Aliasing::operand:

@@ -22,6 +22,8 @@ enum class Aliasing : uint8_t {
   real,       // The first tensor unless it is complex; otherwise never.
   strides,    // A view of the first tensor if its strides allow the result's
               // shape, otherwise never.
+  format,     // The first tensor if it lies already as is asked for; otherwise
+              // never.
   inactive,   // The first tensor in evaluation or if nothing is dropped;
               // otherwise never.
   each,       // The i-th result is a view of the i-th tensor.

@@ -5,6 +5,7 @@
 #include "src/ops/eager/complex_calls.h"
 #include "src/ops/python/values.h"
 #include "src/ops/table/layouts.h"
+#include "src/ops/table/number_range.h"
 #include "src/ops/table/op_call.h"
 #include "src/ops/table/promote.h"
 #include "src/tensor/visit.h"
@@ -37,8 +38,11 @@ Value infer_by_row(const OpCall& call) {
 }  // namespace
 
 Value infer(const OpCall& call) {
-  return with_call_context(call,
-                           [&] { return laid_out(call, infer_by_row(call)); });
+  return with_call_context(call, [&] {
+    const Value result = infer_by_row(call);
+    check_numbers(call, result);
+    return laid_out(call, result);
+  });
 }
 
 Value infer_plain(const OpCall& call) {

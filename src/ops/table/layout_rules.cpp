@@ -4,6 +4,7 @@
 
 #include "src/ops/families/index.h"
 #include "src/ops/families/view_rules.h"
+#include "src/ops/table/memory_format.h"
 #include "src/tensor/memory_order.h"
 #include "src/tensor/strided.h"
 
@@ -88,6 +89,9 @@ Dims with_columns_innermost(const Dims& sizes) {
 Dims strides_for(Layout layout, const OpCall& call,
                  const std::vector<Tensor>& tensors, const Tensor& result) {
   const Dims& sizes = result.sizes();
+  if (layout == Layout::asked)
+    return strides_in_format(sizes,
+                             memory_format_of(call, MemoryFormat::contiguous));
   const Tensor& first = tensors[0];
   const Dims plain = contiguous_strides(sizes);
   const bool alike = first.dim() == result.dim();
@@ -126,6 +130,8 @@ Dims strides_for(Layout layout, const OpCall& call,
       return with_columns_innermost(sizes);
     case Layout::picked:
       return picked_strides(call);
+    case Layout::asked:
+      break;
   }
   return plain;
 }

@@ -9,7 +9,7 @@
 namespace fxjit::ops {
 
 // Strides of `result`, a tensor that the call made; `tensors` are those of its
-// arguments, in order, at least one.
+// arguments, in order, at least one unless its layout is asked for.
 Dims strides_for(Layout layout, const OpCall& call,
                  const std::vector<Tensor>& tensors, const Tensor& result);
 

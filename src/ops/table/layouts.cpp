@@ -4,6 +4,7 @@
 
 #include "src/ops/table/aliasing.h"
 #include "src/ops/table/layout_rules.h"
+#include "src/ops/table/memory_format.h"
 #include "src/ops/table/op_call.h"
 #include "src/ops/table/row_facts.h"
 #include "src/tensor/memory_order.h"
@@ -19,7 +20,8 @@ constexpr RowFacts<Layout>::Group kLayoutFacts[] = {
      "cast clone copy tensor prelu addr flip sort argsort msort index_fill "
      "index_put select_scatter slice_scatter binary_cross_entropy "
      "soft_margin_loss diagonal_scatter "
-     "_scaled_dot_product_flash_attention_for_cpu"},
+     "_scaled_dot_product_flash_attention_for_cpu rand_like randn_like "
+     "randint_like"},
     {Layout::elementwise,
      "complex conj polar digamma lgamma polygamma erfc erfinv i0 special_erfcx "
      "special_i0e special_i1 special_i1e special_ndtr special_ndtri "
@@ -69,7 +71,8 @@ bool all_contiguous(std::span<const Value> values) {
 // of contiguous tensors is contiguous. Strides of dims of one element count
 // here: loops look at them.
 bool is_settled(Layout how, const OpCall& call, const Value& result) {
-  return how != Layout::columns && all_contiguous(call.args) &&
+  return how != Layout::columns && how != Layout::asked &&
+         all_contiguous(call.args) &&
          all_contiguous(std::span<const Value>(&result, 1));
 }
 
@@ -96,6 +99,8 @@ bool is_plain_call(const OpCall& call) {
 
 Layout layout(const OpCall& call) {
   if (is_plain_call(call)) return Layout::plain;
+  if (memory_format_of(call, MemoryFormat::preserve) != MemoryFormat::preserve)
+    return Layout::asked;
   const std::string_view name = call.op.name();
   // It is pooling.
   if (name == "interpolate" && is_mode(call, "area")) return Layout::stated;
@@ -111,7 +116,7 @@ Value laid_out(const OpCall& call, const Value& result) {
       is_settled(how, call, result))
     return result;
   const std::vector<Tensor> tensors = tensors_in(call.args);
-  if (tensors.empty()) return result;
+  if (tensors.empty() && how != Layout::asked) return result;
   const std::vector<ResultMemory> memory = result_memory(call, result);
   size_t next = 0;
   return map_leaves(result, [&](const Value& leaf) -> Value {

@@ -25,6 +25,7 @@ enum class Layout : uint8_t {
   joined,       // Channels innermost where all tensors have them so.
   columns,      // Matrices with their columns innermost.
   picked,       // As a loop over the tensor and the indices walks memory best.
+  asked,        // As the call's memory format says.
 };
 
 Layout layout(const OpCall& call);

@@ -21,6 +21,26 @@ bool holds(const Value& value, bool (Value::*is)() const) {
   return found;
 }
 
+// How deep calls may be made of calls. Rows of the table need a tenth of it: a
+// lowering that comes back to its own call is refused instead of running out of
+// stack.
+constexpr int kMostCallsInCalls = 200;
+
+// Of the calls that a thread makes in one another.
+class CallDepth {
+ public:
+  CallDepth() { ++depth_; }
+  ~CallDepth() { --depth_; }
+  CallDepth(const CallDepth&) = delete;
+  CallDepth& operator=(const CallDepth&) = delete;
+  bool too_deep() const { return depth_ > kMostCallsInCalls; }
+
+ private:
+  static thread_local int depth_;
+};
+
+thread_local int CallDepth::depth_ = 0;
+
 // Whether one call does for two that are alike.
 bool merges(const ops::Op& op, const ValueList& args) {
   return op.row.purity == ops::Purity::pure ||
@@ -148,6 +168,8 @@ Value GraphBuilder::call_in_memory_order(const ops::Op& op, ValueList args) {
 
 Value GraphBuilder::call_in_order(const ops::Op& op, ValueList args,
                                   bool in_memory_order) {
+  const CallDepth depth;
+  if (depth.too_deep()) refuse("it is made of calls without end");
   for (Value& arg : args) arg = wrap_tensors(arg);
   const int64_t calls = ++calls_;
   if (ops::writes_input({op, args})) {

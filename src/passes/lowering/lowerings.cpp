@@ -8,18 +8,34 @@
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/memory/result_order.h"
+#include "src/tensor/memory_order.h"
 
 namespace fxjit::passes {
 namespace {
 
-// view(x, size) was checked on the captured strides; what the lowered ones do
-// not allow is copied.
-Value lower_view(GraphBuilder& b, const fx::Node& node, ValueList& args) {
-  if (val_of(args[0]).dtype() != node.val_tensor().dtype()) return {};
-  return call(b, "reshape", {args[0], node.val_tensor().sizes()});
+// The first argument with its captured strides, for calls that see them:
+// lowered ones may be others.
+Value as_captured(GraphBuilder& b, const fx::Node& node, const Value& value) {
+  const Tensor& captured = node.arg_node(0)->val_tensor();
+  const Value ordered = in_order_of(b, value, captured);
+  if (same_places(captured.sizes(), val_of(ordered).strides(),
+                  captured.strides()))
+    return ordered;
+  throw NotImplementedError(
+      "cannot be compiled: the call sees strides that its input has in "
+      "PyTorch alone",
+      node.error_context());
 }
 
-// Lowered strides may be others than those that were checked.
+// view(x, size) was checked on the captured strides; what the lowered ones do
+// not allow is copied. That of another type sees strides.
+Value lower_view(GraphBuilder& b, const fx::Node& node, ValueList& args) {
+  if (val_of(args[0]).dtype() == node.val_tensor().dtype())
+    return call(b, "reshape", {args[0], node.val_tensor().sizes()});
+  args[0] = as_captured(b, node, args[0]);
+  return {};
+}
+
 Value lower_view_as_complex(GraphBuilder& b, const fx::Node&, ValueList& args) {
   if (!ops::holds_pairs(val_of(args[0])))
     args[0] = b.call(materialize_op(), {args[0]});
@@ -42,16 +58,34 @@ Value lower_recurrence(GraphBuilder& b, const ops::Op& op,
   return copied ? b.call(op, in_rows) : Value();
 }
 
+// The node whose memory a captured value is, by views alone.
+const fx::Node& captured_base(const fx::Node& value) {
+  const fx::Node* base = &value;
+  while (const ops::Op* const op = base->called_op()) {
+    if (op->row.lowering != ops::Lowering::view || !base->arg_node(0)) break;
+    base = base->arg_node(0);
+  }
+  return *base;
+}
+
 // as_strided names places in memory: these must be the captured ones, and
 // known. A caller's tensor may start anywhere in its memory.
 Value lower_as_strided(GraphBuilder& b, const fx::Node& node, ValueList& args) {
-  args[0] = in_order_of(b, args[0], node.arg_node(0)->val_tensor());
+  const fx::Node& input = *node.arg_node(0);
+  args[0] = as_captured(b, node, args[0]);
   const fx::Node* root = GraphBuilder::node_of(args[0]);
   if (root->called_op() == &as_strided_op()) root = root->arg_node(0);
-  const Tensor& view = node.val_tensor();
+  const Tensor &view = node.val_tensor(), &memory = root->val_tensor();
+  const Tensor& base = captured_base(input).val_tensor();
+  const bool is_whole =
+      memory.sizes() == base.sizes() && memory.strides() == base.strides();
+  // A copy of the input begins with it.
+  const bool is_input = memory.numel() == input.val_tensor().numel() &&
+                        input.val_tensor().offset() == 0;
   const bool outside =
       view.numel() > 0 && end_of(view) > end_of(root->val_tensor());
-  if (outside || (root->is(fx::Opcode::placeholder) && !node.arg(3).is_none()))
+  if (outside || !(is_whole || is_input) ||
+      (root->is(fx::Opcode::placeholder) && !node.arg(3).is_none()))
     throw NotImplementedError(
         "cannot be compiled: the view may reach outside its input",
         node.error_context());

@@ -2,6 +2,7 @@
 
 #include "fxjit/functions.h"
 #include "src/ops/table/randomness.h"
+#include "src/ops/table/written_memory.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/memory/set_items.h"
 #include "src/passes/memory/written_value.h"
@@ -21,6 +22,14 @@ void refuse(const fx::Node& node, const char* why) {
 }
 
 namespace {
+
+bool has_tensors(const Value& index) {
+  bool found = false;
+  visit_leaves(index, [&](const Value& leaf) {
+    found = found || leaf.is_proxy() || leaf.is_tensor();
+  });
+  return found;
+}
 
 // A dense tensor with its dims as they lie in memory: contiguous.
 Value in_memory_order(const Value& dense) {
@@ -91,6 +100,9 @@ void FollowedWrites::add_to(const Value& result, PlacedResult& placed) {
 Value FollowedWrites::write(const fx::Node& node, const ops::Op& op,
                             ValueList args) {
   if (const auto known = write_known(node, op, args)) return *known;
+  // The interpreter tells.
+  if (ops::is_refused_write({op, meta_of(args)}, read_beside(args)))
+    refuse_write(node);
   if (!may_write(node, args[0])) refuse_write(node);
   const Value written = args[0];
   const DType dtype = meta_of(written).as_tensor().dtype();
@@ -99,6 +111,19 @@ Value FollowedWrites::write(const fx::Node& node, const ops::Op& op,
   if (meta_of(result).as_tensor().dtype() != dtype)
     result = call(builder_, "to", {result, dtype});
   return note_write(node, written, result);
+}
+
+// What the call reads of the memory that it writes, beside its first argument.
+std::vector<Tensor> FollowedWrites::read_beside(const ValueList& args) const {
+  std::vector<Tensor> read;
+  if (!args[0].is_proxy()) return read;
+  const ValueMemory written = builder_.memory_of(args[0]);
+  for (size_t i = 1; i < args.size(); ++i)
+    visit_leaves(args[i], [&](const Value& leaf) {
+      if (leaf.is_proxy() && builder_.memory_of(leaf) == written)
+        read.push_back(meta_of(leaf).as_tensor());
+    });
+  return read;
 }
 
 // What the call gives where its numbers are known: it is run on a copy of the
@@ -146,6 +171,12 @@ Value FollowedWrites::set_item(const fx::Node& node, const ValueList& args) {
     refuse_write(node);
   const bool alone = memory_.may_replace(node, args[0]);
   const auto item = item_write(args[0], args[1], args[2]);
+  const Value& part = item ? item->part : args[0];
+  const bool by_views = item && !has_tensors(args[1]);
+  if (ops::repeats_elements(meta_of(part).as_tensor())) refuse_write(node);
+  for (const Tensor& value : read_beside(args))
+    if (ops::is_refused_assignment(meta_of(part).as_tensor(), value, by_views))
+      refuse_write(node);
   const bool whole =
       item && MemoryClasses::is_same(builder_, item->part, args[0]);
   if (item &&

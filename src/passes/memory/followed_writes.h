@@ -43,6 +43,7 @@ class FollowedWrites {
   std::vector<int32_t> written_inputs() const;
 
  private:
+  std::vector<Tensor> read_beside(const ValueList& args) const;
   bool may_write(const fx::Node& node, const Value& written);
   Value note_write(const fx::Node& node, const Value& written,
                    const Value& result);

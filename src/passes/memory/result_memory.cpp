@@ -1,6 +1,7 @@
 #include "src/passes/memory/result_memory.h"
 
 #include <map>
+#include <unordered_set>
 
 #include "src/ops/table/aliasing.h"
 #include "src/tensor/memory_order.h"
@@ -16,11 +17,17 @@ bool is_constant(const Value& leaf) {
 // as_strided names places from the start of memory, which a caller's tensor
 // need not be: lowering has to see and check it.
 bool comes_by_place(const fx::Node& node, const fx::Node* base) {
-  const ops::Op* const op = node.called_op();
-  if (&node == base || !op || !ops::may_alias(*op)) return false;
-  if (ops::aliasing(*op) == ops::Aliasing::places) return true;
-  for (const fx::Node* input : node.all_input_nodes())
-    if (comes_by_place(*input, base)) return true;
+  std::vector<const fx::Node*> open{&node};
+  std::unordered_set<const fx::Node*> seen{&node};
+  while (!open.empty()) {
+    const fx::Node* const at = open.back();
+    open.pop_back();
+    const ops::Op* const op = at->called_op();
+    if (at == base || !op || !ops::may_alias(*op)) continue;
+    if (ops::aliasing(*op) == ops::Aliasing::places) return true;
+    for (const fx::Node* input : at->all_input_nodes())
+      if (seen.insert(input).second) open.push_back(input);
+  }
   return false;
 }
 

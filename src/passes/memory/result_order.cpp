@@ -18,6 +18,22 @@ bool leads_to_results(const fx::Node& node,
   return !node.users().empty();
 }
 
+// `value`, whose elements lie in the places of `wanted`, with its strides.
+Value with_strides_of(GraphBuilder& b, const Value& value,
+                      const Tensor& wanted) {
+  const Tensor val = val_of(value);
+  FXJIT_CHECK(same_places(val.sizes(), val.strides(), wanted.strides()),
+              "a copy in the order of dense strides has these strides");
+  if (val.strides() == wanted.strides()) return value;
+  if (const Tensor* const constant = b.constant_of(value))
+    return b.constant(
+        constant->as_strided(wanted.sizes(), wanted.strides(),
+                             constant->offset()),
+        GraphBuilder::node_of(value)->meta().contains("computed"));
+  return b.call(as_strided_op(),
+                {value, wanted.sizes(), wanted.strides(), val.offset(), None});
+}
+
 }  // namespace
 
 std::vector<Tensor> layouts_of_results(const ModelGraph& model) {
@@ -34,15 +50,17 @@ Value in_order_of(GraphBuilder& b, const Value& value, const Tensor& wanted) {
   if (val.strides() == wanted.strides()) return value;
   // Only strides that mean nothing are others.
   if (same_places(val.sizes(), val.strides(), wanted.strides()))
-    return b.call(as_strided_op(), {value, wanted.sizes(), wanted.strides(),
-                                    val.offset(), None});
+    return with_strides_of(b, value, wanted);
   if (!is_dense(wanted)) return value;
+  // Calls on constants are folded, and views of them lie as the constants do.
+  if (const Tensor* const constant = b.constant_of(value))
+    return b.constant(copy_in_layout(*constant, wanted.strides()), true);
   const Dims order = memory_order(wanted);
   const Value ordered = call(b, "permute", {value, order});
   const Value copy = val_of(ordered).is_contiguous()
                          ? ordered
                          : b.call(materialize_op(), {ordered});
-  return in_order_of(b, in_logical_order(b, copy, order), wanted);
+  return with_strides_of(b, in_logical_order(b, copy, order), wanted);
 }
 
 Value results_in_order(GraphBuilder& b, const Value& result,

@@ -5,6 +5,7 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/table/index_parts.h"
+#include "src/ops/table/number_range.h"
 #include "src/passes/lowering/graph_builder.h"
 
 namespace fxjit::passes {
@@ -19,6 +20,8 @@ Tensor counted(const Dims& sizes) {
 
 // `value` in the type of `self`, with at most as many dims as are written.
 Value fitted(const Value& value, const Tensor& self, int dims) {
+  if (value.is_int() || value.is_float())
+    ops::check_number(value, self.dtype(), ops::Conversion::computed);
   if (value.is_float())
     return Value(Tensor::full({}, value.as_double(), self.dtype()));
   if (value.is_number()) {

@@ -5,8 +5,9 @@
 //                  gamma, beta, eps)                       + beta)
 //
 // Not where the convolution is used elsewhere, is transposed or without a batch
-// (batch norm then takes another dim for the channels), or anything but x is
-// not a constant. src/ops/eager/folded_norm.h computes the new weights.
+// (batch norm then takes another dim for the channels), anything but x is not a
+// constant, or one of s, mean and beta is not finite.
+// src/ops/eager/folded_norm.h computes the new weights.
 #include <optional>
 
 #include "src/ops/eager/folded_norm.h"
@@ -70,11 +71,14 @@ std::optional<NormMatch> match_norm(const ModelGraph& model,
   return match;
 }
 
+ops::FoldedNorm norm_of(const NormMatch& match) {
+  return {match.mean, match.var, match.gamma, match.beta, match.eps};
+}
+
 // The weight and the bias. The weight is as large as the model's own and is
 // mostly read once, when it is packed: its numbers are made then.
 std::vector<Tensor> fold(const NormMatch& match) {
-  const ops::FoldedNorm norm(match.mean, match.var, match.gamma, match.beta,
-                             match.eps);
+  const ops::FoldedNorm norm = norm_of(match);
   return {made_when_read(match.weight, match.weight.sizes(),
                          [weight = match.weight, norm](std::byte* out) {
                            norm.scale(weight, out);
@@ -104,7 +108,7 @@ fx::NodePtr add_constant(ModelGraph& model, const Tensor& tensor) {
 int fold_batch_norm(ModelGraph& model) {
   return rewrite_each(model, [&](fx::NodePtr node) {
     const std::optional<NormMatch> match = match_norm(model, *node);
-    if (!match) return false;
+    if (!match || !norm_of(*match).is_finite()) return false;
     const std::vector<Tensor> folded = fold_once(model, *match);
     auto scope = model.graph->inserting_before(match->conv);
     match->conv->set_arg(1, add_constant(model, folded[0]));

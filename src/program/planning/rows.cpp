@@ -1,5 +1,6 @@
 // Row and column regions to steps.
 #include <algorithm>
+#include <unordered_set>
 
 #include "src/passes/fusing/grouping.h"
 #include "src/program/planning/builder.h"
@@ -248,14 +249,18 @@ Dims post_strides(const Tensor& val, const Tensor& post,
   return kept ? pick(strides, dims.kept) : strides;
 }
 
-bool after_reduction(const fx::Node& node) {
-  for (const fx::Node* input : node.all_input_nodes()) {
-    const ops::Op* op = input->called_op();
-    if (op &&
-        (op->row.lowering == ops::Lowering::reduce || after_reduction(*input)))
-      return true;
-  }
-  return false;
+// The nodes of a region that read what its reduction gives, directly or not.
+std::unordered_set<const fx::Node*> nodes_after_reduction(
+    const RegionCall& call) {
+  std::unordered_set<const fx::Node*> after;
+  for (const fx::Node* node : call.region.graph->nodes())
+    for (const fx::Node* input : node->all_input_nodes()) {
+      const ops::Op* const op = input->called_op();
+      if (after.contains(input) ||
+          (op && op->row.lowering == ops::Lowering::reduce))
+        after.insert(node);
+    }
+  return after;
 }
 
 }  // namespace
@@ -265,7 +270,8 @@ bool plan_columns(PlanBuilder& builder, const RegionCall& call) {
   const Dims& domain = call.region.domain;
   const ColumnDims dims = column_dims(reduction, domain.size());
   RegionBody body(call);
-  body.build(after_reduction);
+  const auto after = nodes_after_reduction(call);
+  body.build([&](const fx::Node& node) { return after.contains(&node); });
   ColumnStep step;
   step.body = body.finish();
   std::vector<OperandRef> refs;

@@ -1,16 +1,39 @@
 #include "src/program/rows/rewrite.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace fxjit::program {
 namespace {
 
-// Reciprocals of numbers up to here are normal.
-constexpr double kGreatestSafe = 0x1p125;
+// A reciprocal is exact to half an ulp while it is a normal number, which it is
+// for numbers from the one to the other.
+constexpr double kLeastSafe = 0x1p-126;
+constexpr double kGreatestSafe = 0x1p126;
+constexpr double kUnsafe = std::numeric_limits<double>::infinity();
 
 const ScalarInstr& at(const ScalarBody& body, int32_t id) {
   return body.instrs[static_cast<size_t>(id)];
+}
+
+// Whether the result is NaN where an argument is.
+bool keeps_nan(Prim prim) {
+  switch (prim) {
+    case Prim::add:
+    case Prim::sub:
+    case Prim::mul:
+    case Prim::div:
+    case Prim::neg:
+    case Prim::sqrt:
+    case Prim::rsqrt:
+    case Prim::exp:
+    case Prim::log:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Copies a body instruction by instruction, replacing some.
@@ -117,10 +140,11 @@ std::vector<bool> varies_along_row(const RowStep& step) {
 }
 
 BodyFacts::BodyFacts(const ScalarBody& body) : body_(body) {
-  for (const ScalarInstr& instr : body.instrs)
+  for (const ScalarInstr& instr : body.instrs) {
     not_negative_.push_back(find_not_negative(instr));
-  for (size_t i = 0; i < body.instrs.size(); ++i)
-    safe_.push_back(find_safe_reciprocal(static_cast<int32_t>(i)));
+    no_sign_.push_back(find_no_sign(instr));
+    greatest_.push_back(find_greatest(instr));
+  }
   only_shifts_softmax_.resize(body.instrs.size());
   for (size_t i = body.instrs.size(); i-- > 0;)
     only_shifts_softmax_[i] = find_only_shifts_softmax(static_cast<int32_t>(i));
@@ -133,20 +157,52 @@ bool BodyFacts::find_not_negative(const ScalarInstr& instr) const {
     case Prim::constant:
       return instr.imm >= 0;
     case Prim::abs:
-    case Prim::sqrt:
-    case Prim::rsqrt:
     case Prim::exp:
     case Prim::sigmoid:
       return true;
+    case Prim::sqrt:  // -0 of -0, NaN of what is less.
+      return true;
+    case Prim::rsqrt:  // Minus infinity of -0.
+      return no_sign(instr.args[0]);
+    case Prim::mul:  // The signs of a square's factors are equal.
+      return instr.args[0] == instr.args[1] || (arg(0) && arg(1));
+    case Prim::div:  // Minus infinity where the divisor is -0.
+      return arg(0) && no_sign(instr.args[1]);
+    case Prim::add:
+    case Prim::minimum:
+      return arg(0) && arg(1);
+    case Prim::maximum:
+      return arg(0) || arg(1);
+    case Prim::reduce_sum:  // From zero on.
+    case Prim::reduce_max:  // Rows have elements.
+    case Prim::reduce_min:
+      return arg(0);
+    default:
+      return false;
+  }
+}
+
+bool BodyFacts::find_no_sign(const ScalarInstr& instr) const {
+  const auto arg = [&](size_t i) { return no_sign(instr.args[i]); };
+  if (!is_floating(instr.type)) return false;
+  switch (instr.prim) {
+    case Prim::constant:
+      return !std::signbit(instr.imm);
+    case Prim::abs:
+    case Prim::exp:      // +0 where it underflows.
+    case Prim::sigmoid:  // Likewise.
+      return true;
+    case Prim::sqrt:
+    case Prim::rsqrt:
+      return arg(0);
     case Prim::mul:
       return instr.args[0] == instr.args[1] || (arg(0) && arg(1));
     case Prim::add:
     case Prim::div:
     case Prim::minimum:
+    case Prim::maximum:  // Of +0 and -0 it may be either.
       return arg(0) && arg(1);
-    case Prim::maximum:
-      return arg(0) || arg(1);
-    case Prim::reduce_sum:
+    case Prim::reduce_sum:  // From +0 on.
     case Prim::reduce_max:
     case Prim::reduce_min:
       return arg(0);
@@ -155,29 +211,40 @@ bool BodyFacts::find_not_negative(const ScalarInstr& instr) const {
   }
 }
 
-bool BodyFacts::find_safe_reciprocal(int32_t id) const {
-  const ScalarInstr& instr = at(body_, id);
-  if (instr.type != DType::f32) return false;
-  const auto safe = [&](size_t i) {
-    return has_safe_reciprocal(instr.args[i]);
+// What is not zero, infinite or NaN lies from kLeastSafe to this: sums and the
+// greater or lesser of two are no less than the least of their arguments.
+double BodyFacts::find_greatest(const ScalarInstr& instr) const {
+  if (instr.type != DType::f32) return kUnsafe;
+  const auto arg = [&](size_t i) {
+    return greatest_[static_cast<size_t>(instr.args[i])];
   };
   switch (instr.prim) {
     case Prim::constant:
-      return instr.imm >= 1 / kGreatestSafe && instr.imm <= kGreatestSafe;
-    case Prim::sqrt:
-      return true;
-    case Prim::add:
-      return safe(0) && safe(1) && not_negative(id);
+      return instr.imm >= kLeastSafe && instr.imm <= kGreatestSafe ? instr.imm
+                                                                   : kUnsafe;
+    case Prim::sqrt:  // Of f32, denormal numbers included: 2^-75 to 2^64.
+      return 0x1p64;
+    case Prim::add:  // Sums of numbers of one sign, which do not cancel.
+      return not_negative(instr.args[0]) && not_negative(instr.args[1])
+                 ? arg(0) + arg(1)
+                 : kUnsafe;
     case Prim::maximum:
     case Prim::minimum:
-      return safe(0) && safe(1);
-    case Prim::reduce_sum:
-      return is_softmax_exp(instr.args[0]);
+      return std::max(arg(0), arg(1));
+    case Prim::reduce_sum:  // One at the maximum, at most one at 2^63 others.
+      return is_softmax_exp(instr.args[0]) ? 0x1p64 : kUnsafe;
     default:
-      return false;
+      return kUnsafe;
   }
 }
 
+bool BodyFacts::has_safe_reciprocal(int32_t id) const {
+  return greatest_[static_cast<size_t>(id)] <= kGreatestSafe;
+}
+
+// Rounded to the nearest, sums, differences and products by what is not
+// negative do not fall where the exact ones do not. Where a product by zero or
+// infinity is NaN, the row has a NaN, for which nothing is claimed.
 bool BodyFacts::is_monotone(const ScalarInstr& instr, size_t which) const {
   if (!is_floating(instr.type)) return false;
   const int32_t other = instr.args[1 - which];
@@ -215,15 +282,8 @@ bool BodyFacts::is_row_maximum(int32_t maximum, int32_t value) const {
   return false;
 }
 
-bool BodyFacts::is_summed(int32_t id) const {
-  return std::any_of(
-      body_.instrs.begin(), body_.instrs.end(), [&](const ScalarInstr& instr) {
-        return instr.prim == Prim::reduce_sum && instr.args[0] == id;
-      });
-}
-
-// Follows the maximum through operations that were moved behind it. Those that
-// a softmax subtracts from are the ones where it counts.
+// Follows the maximum through operations that were moved behind it, up to the
+// differences that a softmax takes the exponentials of.
 bool BodyFacts::find_only_shifts_softmax(int32_t id) const {
   const auto& results = body_.results;
   if (std::find(results.begin(), results.end(), id) != results.end())
@@ -236,7 +296,8 @@ bool BodyFacts::find_only_shifts_softmax(int32_t id) const {
     const auto at_user = static_cast<int32_t>(i);
     if (user.prim == Prim::sub && user.args[1] == id &&
         is_row_maximum(id, user.args[0])) {
-      shifts = shifts || feeds_softmax(at_user);
+      if (!ends_in_softmax(at_user)) return false;
+      shifts = true;
     } else if (user.args[0] == user.args[1] || prim_arity(user.prim) != 2 ||
                !only_shifts_softmax_[i]) {
       return false;
@@ -247,15 +308,30 @@ bool BodyFacts::find_only_shifts_softmax(int32_t id) const {
   return shifts;
 }
 
-// Whether exp(id) is summed.
-bool BodyFacts::feeds_softmax(int32_t id) const {
-  for (size_t i = 0; i < body_.instrs.size(); ++i) {
-    const ScalarInstr& user = body_.instrs[i];
-    if (user.prim == Prim::exp && user.args[0] == id &&
-        is_summed(static_cast<int32_t>(i)))
-      return true;
+// Whether exp(id) is summed, and every result that depends on `id` is NaN where
+// that sum is: no result then tells which shift an element had in a row that
+// holds a NaN.
+bool BodyFacts::ends_in_softmax(int32_t id) const {
+  const size_t count = body_.instrs.size();
+  std::vector<bool> is_power(count), follows(count), depends(count);
+  depends[static_cast<size_t>(id)] = true;
+  for (size_t i = static_cast<size_t>(id) + 1; i < count; ++i) {
+    const ScalarInstr& instr = body_.instrs[i];
+    const auto any = [&](const std::vector<bool>& of) {
+      return std::any_of(instr.args.begin(), instr.args.end(),
+                         [&](int32_t arg) {
+                           return arg >= 0 && of[static_cast<size_t>(arg)];
+                         });
+    };
+    is_power[i] = instr.prim == Prim::exp && instr.args[0] == id;
+    follows[i] = (instr.prim == Prim::reduce_sum && any(is_power)) ||
+                 (keeps_nan(instr.prim) && any(follows));
+    depends[i] = !follows[i] && any(depends);
   }
-  return false;
+  return std::find(follows.begin(), follows.end(), true) != follows.end() &&
+         std::none_of(
+             body_.results.begin(), body_.results.end(),
+             [&](int32_t r) { return depends[static_cast<size_t>(r)]; });
 }
 
 void rewrite_body(RowStep& step) {

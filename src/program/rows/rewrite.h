@@ -25,7 +25,10 @@ class BodyFacts {
  public:
   explicit BodyFacts(const ScalarBody& body);
 
+  // At least zero; may be -0, so that its reciprocal may be minus infinity.
   bool not_negative(int32_t id) const { return not_negative_[size_t(id)]; }
+  // At least +0: not negative, and never -0.
+  bool no_sign(int32_t id) const { return no_sign_[size_t(id)]; }
   // No element of `value` along the row is above `maximum`: that is
   // reduce_max(value), or both went through the same monotone operations.
   bool is_row_maximum(int32_t maximum, int32_t value) const;
@@ -38,20 +41,21 @@ class BodyFacts {
   }
   // f32 and surely not so great or small that the reciprocal is inexact or
   // infinite (zero, infinity and NaN are fine).
-  bool has_safe_reciprocal(int32_t id) const { return safe_[size_t(id)]; }
+  bool has_safe_reciprocal(int32_t id) const;
   // instr does not fall when its argument number `which` grows.
   bool is_monotone(const ScalarInstr& instr, size_t which) const;
 
  private:
   bool find_not_negative(const ScalarInstr& instr) const;
-  bool find_safe_reciprocal(int32_t id) const;
+  bool find_no_sign(const ScalarInstr& instr) const;
+  double find_greatest(const ScalarInstr& instr) const;
   bool find_only_shifts_softmax(int32_t id) const;
-  bool is_summed(int32_t id) const;
-  bool feeds_softmax(int32_t id) const;
+  bool ends_in_softmax(int32_t id) const;
 
   const ScalarBody& body_;
   std::vector<bool> not_negative_;
-  std::vector<bool> safe_;
+  std::vector<bool> no_sign_;
+  std::vector<double> greatest_;  // Infinity where nothing is known.
   std::vector<bool> only_shifts_softmax_;
 };
 

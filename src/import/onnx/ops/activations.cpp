@@ -17,7 +17,8 @@ Results elu(Call& call) { return F::elu(call[0], call.real("alpha", 1)); }
 Results celu(Call& call) { return F::celu(call[0], call.real("alpha", 1)); }
 
 Results thresholded_relu(Call& call) {
-  return F::threshold(call[0], call.real("alpha", 1), 0.0);
+  const Value x = call[0];  // NaN is above no threshold.
+  return where(x > call.real("alpha", 1), x, zeros_like(x));
 }
 
 // scale * (max(x, 0) + alpha * (exp(min(x, 0)) - 1))

@@ -86,6 +86,15 @@ Results size_of(Call& call) {
 // Larger ones are made when the model runs.
 constexpr double kMostAtOnce = 1 << 17;
 
+// The limit; the start where no step leads from there to the limit, which is
+// none of torch's ranges.
+Value reached_limit(const Value& start, const Value& limit,
+                    const Value& delta) {
+  const Value none = (limit - start) * delta < 0;
+  if (none.is_bool()) return none.as_bool() ? start : limit;
+  return none * start + (1 - none) * limit;
+}
+
 Results range(Call& call) {
   const DType dtype = call.dtype(0);
   const auto start = call.known_float(0), limit = call.known_float(1),
@@ -98,8 +107,9 @@ Results range(Call& call) {
           "torch.arange", {*start, *limit, *delta},
           Tensor::meta({static_cast<int64_t>(count)}, dtype));
   }
-  const Value made =
-      held(call, arange(call.scalar(0), call.scalar(1), call.scalar(2), dtype));
+  const Value begin = call.scalar(0), step = call.scalar(2);
+  const Value end = reached_limit(begin, call.scalar(1), step);
+  const Value made = held(call, arange(begin, end, step, dtype));
   if (!Recorder::example(made).is_none()) return made;
   return call.recorder().assume(made, Tensor::meta({64}, dtype));
 }

@@ -1,6 +1,5 @@
-// Boxes: which of them are kept, and what lies in them.
+// Boxes: which of them are kept.
 #include <algorithm>
-#include <array>
 
 #include "fxjit/error.h"
 #include "fxjit/fx/target.h"
@@ -109,87 +108,8 @@ Results non_max_suppression(Call& call) {
       Tensor::meta({64, 3}, DType::i64));
 }
 
-// Where samples lie along one dim of each region, [regions, samples], and
-// between which elements.
-struct Samples {
-  Value low, high, share, outside;  // `share` is the part of `high`.
-};
-
-Samples samples_along(const Call& call, const Value& begin, const Value& size,
-                      const Value& extent, int64_t bins, int64_t each) {
-  const Tensor steps = Tensor::empty({bins * each});
-  for (int64_t i = 0; i < bins * each; ++i)
-    steps.data_as<float>()[i] =
-        (static_cast<float>(i) + 0.5f) / static_cast<float>(each);
-  const Value places =
-      unsqueeze(begin, 1) + unsqueeze(size / static_cast<double>(bins), 1) *
-                                call.recorder().constant(steps);
-  Samples samples;
-  samples.outside = logical_or((places < -1.0), (places > extent));
-  const Value inside = clamp(places, 0.0);
-  const Value last = extent - 1;
-  const Value at = minimum(inside, full_like(inside, last));
-  const Value low = floor(at);
-  samples.share = at - low;
-  samples.low = cast(call, low, DType::i64);
-  samples.high = clamp(samples.low + 1, None, last);
-  return samples;
-}
-
-Results roi_align(Call& call) {
-  const int64_t rows = call.integer("output_height", 1);
-  const int64_t columns = call.integer("output_width", 1);
-  const int64_t each = call.integer("sampling_ratio", 0);
-  if (each < 1)
-    call.fail("sampling_ratio 0, by the region's size, is not supported");
-  if (rows < 1 || columns < 1) call.fail("output_height, output_width");
-  const bool half = call.text("coordinate_transformation_mode",
-                              call.opset() < 16 ? "output_half_pixel"
-                                                : "half_pixel") == "half_pixel";
-  const Value regions =
-      call[1] * call.real("spatial_scale", 1) - (half ? 0.5 : 0.0);
-  const auto edge = [&](int64_t i) { return select(regions, 1, i); };
-  const auto span = [&](int64_t i) {
-    const Value size = edge(i + 2) - edge(i);
-    return half ? size : clamp(size, 1.0);
-  };
-  const Samples y =
-      samples_along(call, edge(1), span(1), call.size(0, 2), rows, each);
-  const Samples x =
-      samples_along(call, edge(0), span(0), call.size(0, 3), columns, each);
-  const Value batch =
-      unsqueeze(unsqueeze(cast(call, call[2], DType::i64), -1), -1);
-  // [regions, y, x, channels] of one corner of each sample's square.
-  const auto corner = [&](const Value& at_y, const Value& at_x,
-                          const Value& share_y, const Value& share_x) {
-    const Value taken = function(
-        "torch.ops.aten.index.Tensor",
-        {call[0],
-         Value::list({batch, None, unsqueeze(at_y, 2), unsqueeze(at_x, 1)})});
-    return taken * unsqueeze(unsqueeze(share_y, 2) * unsqueeze(share_x, 1), -1);
-  };
-  const std::array<Value, 4> parts = {
-      corner(y.low, x.low, 1 - y.share, 1 - x.share),
-      corner(y.low, x.high, 1 - y.share, x.share),
-      corner(y.high, x.low, y.share, 1 - x.share),
-      corner(y.high, x.high, y.share, x.share)};
-  const bool largest = call.text("mode", "avg") == "max";
-  Value sampled = parts[0];
-  for (size_t i = 1; i < parts.size(); ++i)
-    sampled = largest ? maximum(sampled, parts[i]) : sampled + parts[i];
-  const Value outside = unsqueeze(
-      logical_or(unsqueeze(y.outside, 2), unsqueeze(x.outside, 1)), -1);
-  sampled = masked_fill(sampled, outside, 0.0);
-  const Value bins = reshape(permute(sampled, {0, 3, 1, 2}),
-                             Value::list({call.size(1, 0), call.size(0, 1),
-                                          rows, each, columns, each}));
-  const Value inner = Value::list({3, 5});
-  return largest ? amax(bins, inner) : mean(bins, inner);
-}
-
 constexpr OpRow kDetectionOps[] = {
     {.op = "NonMaxSuppression", .since = 10, .run = non_max_suppression},
-    {.op = "RoiAlign", .since = 10, .run = roi_align},
 };
 
 }  // namespace

@@ -85,6 +85,17 @@ Value in_heads(const Call& call, const Value& x, int64_t heads) {
                    2);
 }
 
+Value in_heads_of_size(const Call& call, const Value& x, int64_t size) {
+  const SizeList sizes = call.sizes_of(x);
+  return transpose(reshape(x, Value::list({sizes[0], sizes[1], -1, size})), 1,
+                   2);
+}
+
+Value out_of_heads(const Call& call, const Value& x) {
+  const SizeList sizes = call.sizes_of(x);
+  return reshape(transpose(x, 1, 2), Value::list({sizes[0], sizes[2], -1}));
+}
+
 Value pad_list(const std::vector<Value>& begin, const std::vector<Value>& end) {
   ValueList list;
   for (size_t d = begin.size(); d-- > 0;) {

@@ -47,8 +47,10 @@ Value line(const Value& count);
 Value along(const Call& call, const Value& line, int64_t dim, int64_t rank);
 // The elements at these places of a dim.
 Value index_dim(const Value& x, int64_t axis, const Value& places);
-// [n, length, heads * size] as [n, heads, length, size].
+// [n, length, heads * size] as [n, heads, length, size], and back.
 Value in_heads(const Call& call, const Value& x, int64_t heads);
+Value in_heads_of_size(const Call& call, const Value& x, int64_t size);
+Value out_of_heads(const Call& call, const Value& x);
 
 // F.pad's argument: begin and end of the last dim first.
 Value pad_list(const std::vector<Value>& begin, const std::vector<Value>& end);

@@ -30,9 +30,8 @@ std::optional<bool> LoopBody::known_truth(const Operand& condition) const {
       condition.numbers->items[0].is_number())
     return condition.numbers->items[0].as_int() != 0;
   const Tensor* const known =
-      condition.value.is_none()
-          ? nullptr
-          : call_.recorder().constant_of(condition.value);
+      condition.value.is_none() ? nullptr
+                                : call_.recorder().constant_of(condition.value);
   if (!known || known->numel() != 1) return std::nullopt;
   return known->item() != 0;
 }
@@ -71,8 +70,7 @@ LoopBody::Carried LoopBody::first_values() const {
   return first;
 }
 
-LoopBody::Iteration LoopBody::read_body(const Value& turn,
-                                        const Operand& going,
+LoopBody::Iteration LoopBody::read_body(const Value& turn, const Operand& going,
                                         const ValueList& carried) {
   std::vector<Operand> inputs = {turn, going};
   size_t next = 0;

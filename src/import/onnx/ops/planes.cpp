@@ -74,6 +74,10 @@ bool is_none(const Value& number) {
   return number.is_int() && number.as_int() == 0;
 }
 
+Value less(const Value& number, const Value& by) {
+  return is_none(by) ? number : number - by;
+}
+
 Results pad_of(Call& call) {
   const Pads pads = read_pads(call);
   const std::string mode = call.text("mode", "constant");
@@ -82,10 +86,15 @@ Results pad_of(Call& call) {
   for (size_t d = 0; d < pads.begin.size(); ++d) {
     if (is_none(pads.begin[d]) && is_none(pads.end[d])) continue;
     const auto dim = static_cast<int64_t>(d);
-    const Value size = call.size(0, dim);
+    // What negative padding takes away is gone before the rest is repeated.
+    const Value first = at_least_0(0 - pads.begin[d]);
+    const Value kept =
+        less(less(call.size(0, dim), first), at_least_0(0 - pads.end[d]));
     const Value places =
-        arange(0 - pads.begin[d], size + pads.end[d], None, DType::i64);
-    y = index_select(y, dim, shown_places(call, mode, places, size));
+        arange(0 - at_least_0(pads.begin[d]), kept + at_least_0(pads.end[d]),
+               None, DType::i64);
+    const Value shown = shown_places(call, mode, places, kept);
+    y = index_select(y, dim, is_none(first) ? shown : shown + first);
   }
   return y;
 }

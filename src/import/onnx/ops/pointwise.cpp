@@ -1,4 +1,5 @@
 // Arithmetic, comparisons, logic and casts, element by element.
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -74,6 +75,20 @@ Results mod(Call& call) {
   return remainder(call[0], call[1]);
 }
 
+// A power by 0.5 or -0.5 is C's, which differs from the root that torch takes:
+// of -0 it is that of +0, of minus infinity that of infinity.
+Value power(const Arg& base, const Value& exponent) {
+  const bool is_real = exponent.is_float();
+  const double half = is_real ? exponent.as_double() : 0;
+  if (half != 0.5 && half != -0.5) return fxjit::pow(base, exponent);
+  const Value least = -std::numeric_limits<double>::infinity();
+  const Value sum = add(base, 0.0);
+  if (half == 0.5)
+    return where(eq(base, least), std::numeric_limits<double>::infinity(),
+                 fxjit::sqrt(sum));
+  return where(eq(base, least), 0.0, fxjit::rsqrt(sum));
+}
+
 // The result has the type of the base.
 Results pow(Call& call) {
   const auto [a, b] = operands(call);
@@ -81,7 +96,12 @@ Results pow(Call& call) {
   if (is_integral(base) && is_floating(exponent))
     return cast(call, pow(cast(call, a, DType::f64), b), base);
   const auto number = plain_number(call, b, a);
-  return cast(call, pow(a, number.value_or(b)), base);
+  return cast(call, power(a, number.value_or(b)), base);
+}
+
+Results sign_of(Call& call) {
+  if (!is_floating(call.dtype(0))) return sign(call[0]);
+  return where(isnan(call[0]), call[0], sign(call[0]));
 }
 
 // Any number of inputs, two by two.
@@ -221,7 +241,7 @@ constexpr OpRow kPointwiseOps[] = {
     {.op = "Pow", .run = pow},
     {.op = "Reciprocal", .function = "torch.reciprocal"},
     {.op = "Round", .since = 11, .function = "torch.round"},
-    {.op = "Sign", .since = 9, .function = "torch.sign"},
+    {.op = "Sign", .since = 9, .run = sign_of},
     {.op = "Sin", .function = "torch.sin"},
     {.op = "Sinh", .since = 9, .function = "torch.sinh"},
     {.op = "Sqrt", .function = "torch.sqrt"},

@@ -48,6 +48,24 @@ std::optional<Windows> without_padding(const Call& call, Windows windows) {
   return windows;
 }
 
+// Places in planes, of those in planes with padding around them.
+Value unpadded_places(const Call& call, const Windows& windows, Value places) {
+  std::vector<Value> ats;
+  for (size_t d = windows.dims; d-- > 0;) {
+    const Value size = call.size(0, static_cast<int64_t>(d) + 2);
+    const Value padded = size + windows.begin[d] + windows.end[d];
+    const Value at = remainder(places, padded) - windows.begin[d];
+    places = floor_divide(places, padded);
+    // Of a window without a number the first one counts, which may be padding.
+    ats.push_back(clamp(at, 0, size - 1));
+  }
+  Value unpadded = ats.back();
+  for (size_t d = 1; d < windows.dims; ++d)
+    unpadded = unpadded * call.size(0, static_cast<int64_t>(d) + 2) +
+               ats[windows.dims - 1 - d];
+  return unpadded;
+}
+
 // Places in the whole input instead of those in a plane.
 Value whole_places(const Call& call, const Windows& windows, Value places) {
   const SizeList sizes = call.sizes(0);
@@ -106,8 +124,6 @@ Results max_pool(Call& call) {
           direct || call.wants(1) ? std::nullopt : cut_pool(call, windows))
     return *cut;
   const DType dtype = call.dtype(0);
-  if (!direct && call.wants(1))
-    call.fail("output 1: places with padding of this kind are not supported");
   const Value x =
       direct ? call[0]
              : F::pad(call[0], windows.pad_list(), "constant", lowest(dtype));
@@ -123,8 +139,11 @@ Results max_pool(Call& call) {
       function(with_dims(call, "torch.ops.aten.max_pool", windows.dims) +
                    "_with_indices.default",
                args);
+  const Value places = direct
+                           ? part_of(both, 1)
+                           : unpadded_places(call, windows, part_of(both, 1));
   return std::vector<Operand>{part_of(both, 0),
-                              whole_places(call, windows, part_of(both, 1))};
+                              whole_places(call, windows, places)};
 }
 
 // The sum of each window, of planes padded by zeros: a convolution with ones.

@@ -10,6 +10,8 @@ namespace {
 struct Line {
   int64_t axis = 0;
   Value scale;  // A number, or a tensor of one.
+  // The scale is this number over that one. Sizes stay whole numbers.
+  Value over, under = 1;
   Value size, new_size;
   Value roi_begin, roi_end;
 };
@@ -40,16 +42,20 @@ Value origins(const Call& call, const Line& line, const std::string& mode) {
       return last.as_double() == 0 ? x * 0 + otherwise : numerator / last;
     return where(tensor_of(last) == 0, x * 0 + otherwise, numerator / last);
   };
-  const Value half = (x + 0.5) / line.scale - 0.5;
+  const bool plain = line.under.is_int() && line.under.as_int() == 1;
+  const auto unscaled = [&](const Value& place) {
+    return (plain ? place : place * line.under) / line.over;
+  };
+  const Value half = unscaled(x + 0.5) - 0.5;
   if (mode == "half_pixel") return half;
-  if (mode == "asymmetric") return x / line.scale;
+  if (mode == "asymmetric") return unscaled(x);
   if (mode == "align_corners") return over_ends(x * (line.size - 1), 0.0);
   if (mode == "pytorch_half_pixel") {
     if (wide.is_number()) return wide.as_double() == 1 ? x * 0 - 0.5 : half;
     return where(tensor_of(wide) == 1, x * 0 - 0.5, half);
   }
-  if (mode == "half_pixel_symmetric")
-    return half + (1 - line.new_size / wide) * (line.size / 2.0);
+  if (mode == "half_pixel_symmetric")  // Counted from the middle.
+    return unscaled(x + (0.5 - line.new_size / 2.0)) + (line.size - 1) / 2.0;
   if (mode == "tf_crop_and_resize") {
     const Value span = (line.roi_end - line.roi_begin) * (line.size - 1);
     return over_ends(x * span, span / 2.0) + line.roi_begin * (line.size - 1);
@@ -63,12 +69,21 @@ std::string nearest_mode(const Call& call) {
                    call.opset() < 11 ? "floor" : "round_prefer_floor");
 }
 
+// A number that is whole but for the rounding of a scale to a float is that
+// whole number.
+Value snapped(const Value& number) {
+  constexpr double kRounding = 0x1p-23;
+  const Value whole = round(number);
+  const Value near = le(abs(number - whole), (abs(whole) + 1) * kRounding);
+  return where(near, whole, number);
+}
+
 Value nearest_places(const Call& call, const Value& origin) {
   const std::string mode = nearest_mode(call);
-  if (mode == "round_prefer_floor") return ceil(origin - 0.5);
-  if (mode == "round_prefer_ceil") return floor(origin + 0.5);
-  if (mode == "floor") return floor(origin);
-  if (mode == "ceil") return ceil(origin);
+  if (mode == "round_prefer_floor") return ceil(snapped(origin - 0.5));
+  if (mode == "round_prefer_ceil") return floor(snapped(origin + 0.5));
+  if (mode == "floor") return floor(snapped(origin));
+  if (mode == "ceil") return ceil(snapped(origin));
   call.fail("nearest_mode: \"" + mode + "\" is unknown");
 }
 
@@ -204,19 +219,22 @@ void keep_aspect(const Call& call, std::vector<Line>& lines) {
   const bool smaller = policy == "not_larger";
   if (!smaller && policy != "not_smaller")
     call.fail("keep_aspect_ratio_policy: \"" + policy + "\" is unknown");
-  Value scale = lines[0].scale;
+  Line chosen = lines[0];
   for (const Line& line : lines) {
-    const bool known = scale.is_number() && line.scale.is_number();
-    const Value less = line.scale < scale;
-    if (known)
-      scale = smaller == less.as_bool() ? line.scale : scale;
-    else
-      scale = smaller ? less * line.scale + (1 - less) * scale
-                      : less * scale + (1 - less) * line.scale;
+    const bool known = chosen.scale.is_number() && line.scale.is_number();
+    const Value less = line.scale < chosen.scale;
+    if (known && smaller == less.as_bool()) chosen = line;
+    if (known) continue;
+    chosen.scale = smaller ? less * line.scale + (1 - less) * chosen.scale
+                           : less * chosen.scale + (1 - less) * line.scale;
+    chosen.over = chosen.scale;
+    chosen.under = 1;
   }
   for (Line& line : lines) {
-    line.scale = scale;
-    line.new_size = whole(call, scale * line.size + 0.5);
+    line.scale = chosen.scale;
+    line.over = chosen.over;
+    line.under = chosen.under;
+    line.new_size = whole(call, chosen.scale * line.size + 0.5);
   }
 }
 
@@ -237,12 +255,14 @@ std::vector<Line> read_lines(const Call& call, size_t scales, size_t sizes,
     for (size_t d = 0; d < lines.size(); ++d) {
       lines[d].new_size = asked[d];
       lines[d].scale = asked[d] * 1.0 / lines[d].size;
+      lines[d].over = asked[d];
+      lines[d].under = lines[d].size;
     }
     keep_aspect(call, lines);
   } else if (is_given(call, scales)) {
     const std::vector<Value> asked = numbers_of(call, scales, lines.size());
     for (size_t d = 0; d < lines.size(); ++d) {
-      lines[d].scale = asked[d];
+      lines[d].scale = lines[d].over = asked[d];
       lines[d].new_size = scaled_size(call, lines[d].size, asked[d]);
     }
   } else {
@@ -262,6 +282,13 @@ bool changes_nothing(const Line& line) {
   return line.roi_begin.is_none() && line.scale.is_number() &&
          line.scale.as_double() == 1 && line.new_size.is_int() &&
          line.size.is_int() && line.size.as_int() == line.new_size.as_int();
+}
+
+// torch multiplies by the scale's inverse, a float, which moves no place across
+// a whole number for these scales.
+bool is_exact(const Value& scale) {
+  const double number = scale.as_double();
+  return number == std::floor(number) && number <= 32;
 }
 
 // torch's function for what both have: planes resized alike, in the modes that
@@ -285,7 +312,8 @@ std::optional<Value> by_torch(const Call& call, const std::vector<Line>& lines,
   if (sizes[0].is_none() || sizes[1].is_none()) return std::nullopt;
   const Value size = Value::list({sizes[0], sizes[1]});
   if (mode == "nearest" && transform == "asymmetric" &&
-      nearest_mode(call) == "floor")
+      nearest_mode(call) == "floor" && is_exact(scales[0]) &&
+      is_exact(scales[1]))
     return function("torch.ops.aten.upsample_nearest2d.default",
                     {call[0], size, scales[0], scales[1]});
   const bool corners = transform == "align_corners";
@@ -349,12 +377,11 @@ Results upsample(Call& call) {
   for (size_t d = 0; d < scales->size(); ++d) {
     const auto axis = static_cast<int64_t>(d);
     const Value size = call.size(0, axis);
-    lines.push_back({axis,
-                     (*scales)[d],
-                     size,
-                     scaled_size(call, size, (*scales)[d]),
-                     {},
-                     {}});
+    Line& line = lines.emplace_back();
+    line.axis = axis;
+    line.scale = line.over = (*scales)[d];
+    line.size = size;
+    line.new_size = scaled_size(call, size, (*scales)[d]);
   }
   return resize_down(call, lines);
 }

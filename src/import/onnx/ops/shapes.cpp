@@ -1,7 +1,10 @@
 // Ops that show the same elements in another shape or order.
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <numeric>
 
+#include "src/import/onnx/graph_reader.h"
 #include "src/import/onnx/ops/families.h"
 #include "src/import/onnx/slices.h"
 
@@ -68,9 +71,76 @@ Results transpose_of(Call& call) {
   return permute(call[0], list_of(*perm));
 }
 
+// Fails, when the model is loaded or else in calls, where the size is another.
+void expect_one(const Call& call, const Value& size, int64_t axis) {
+  const std::string what = "axis " + std::to_string(axis) +
+                           " has more or less " +
+                           "than one element and cannot be squeezed";
+  if (!size.is_int()) {
+    function("torch.ops.aten._assert_scalar.default", {size == 1, what});
+  } else if (size.as_int() != 1) {
+    call.fail(what);
+  }
+}
+
+Value without_dims(const Call& call, std::vector<int64_t> axes) {
+  const SizeList sizes = call.sizes(0);
+  for (int64_t& axis : axes) axis = call.wrap(axis, call.rank(0));
+  std::sort(axes.begin(), axes.end(), std::greater<>());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  Value result = call[0];
+  for (const int64_t axis : axes) {
+    const Value& size = sizes[static_cast<size_t>(axis)];
+    expect_one(call, size, axis);
+    // The dim goes whatever the size in the example is.
+    result = size.is_int() ? squeeze(result, axis) : select(result, axis, 0);
+  }
+  return result;
+}
+
+// Which dims go is known when the model runs, but not fewer than are named.
+Value without_some_dims(const Call& call, const std::vector<Value>& axes) {
+  const int rank = call.rank(0) - static_cast<int>(axes.size());
+  if (rank < 0) call.fail("axes: more than there are dims");
+  const Value squeezed = call.recorder().record_data_sized(
+      "torch.squeeze", {call[0], list_of(axes)}, {});
+  const Value kept = expand(
+      squeezed, list_of(std::vector<int64_t>(static_cast<size_t>(rank), -1)));
+  return call.recorder().assume(kept,
+                                Tensor::meta(Dims(rank, 1), call.dtype(0)));
+}
+
+// All dims of one element go. Where sizes vary, the rank of the result does.
+Value without_dims_of_one(Call& call) {
+  const SizeList sizes = call.sizes(0);
+  std::vector<int64_t> ones;
+  bool varies = false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    varies = varies || !sizes[d].is_int();
+    if (sizes[d].is_int() && sizes[d].as_int() == 1)
+      ones.push_back(static_cast<int64_t>(d));
+  }
+  if (!varies) return without_dims(call, std::move(ones));
+  if (!call.reader().example_sizes().many)
+    return call.recorder().record_data_sized("torch.squeeze", {call[0]}, {});
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (!sizes[d].is_int())
+      function("torch.ops.aten._assert_scalar.default",
+               {sizes[d] != 1,
+                "Squeeze without axes: dim " + std::to_string(d) +
+                    " has one element, so that the result has fewer dims than "
+                    "the model was read for"});
+  return without_dims(call, std::move(ones));
+}
+
 Results squeeze_of(Call& call) {
   const auto axes = axes_of(call, 1);
-  return axes ? squeeze(call[0], list_of(*axes)) : squeeze(call[0]);
+  if (!axes) return without_dims_of_one(call);
+  std::vector<int64_t> known;
+  for (const Value& axis : *axes)
+    if (axis.is_int()) known.push_back(axis.as_int());
+  if (known.size() == axes->size()) return without_dims(call, std::move(known));
+  return without_some_dims(call, *axes);
 }
 
 // Smaller numbers first; of proxies by comparing them in the graph.
@@ -126,11 +196,22 @@ Results concat(Call& call) {
   return cat(Value::list(call.all()), axis);
 }
 
+Value slice_dim(const Value& x, const Value& axis, const Value& start,
+                const Value& end, const Value& step) {
+  return function("torch.ops.aten.slice.Tensor", {x, axis, start, end, step});
+}
+
 // Parts of the same size, the last one smaller where it must be.
 Value equal_parts(const Call& call, const Value& x, int64_t axis,
                   int64_t count) {
   const Value size = call.size(0, axis);
-  if (!size.is_int()) return function("torch.tensor_split", {x, count, axis});
+  if (!size.is_int()) {
+    const Value each = operators::floordiv(size + (count - 1), count);
+    ValueList slices;
+    for (int64_t i = 0; i < count; ++i)
+      slices.push_back(slice_dim(x, axis, each * i, each * (i + 1), 1));
+    return Value::tuple(std::move(slices));
+  }
   const int64_t each = (size.as_int() + count - 1) / count;
   std::vector<int64_t> parts;
   for (int64_t i = 0; i < count; ++i)
@@ -160,11 +241,6 @@ Results split_of(Call& call) {
   return results;
 }
 
-Value slice_dim(const Value& x, const Value& axis, const Value& start,
-                const Value& end, const Value& step) {
-  return function("torch.ops.aten.slice.Tensor", {x, axis, start, end, step});
-}
-
 // A negative step counts from the last element: the dim is turned around.
 Value slice_back(const Call& call, const Value& x, const Slice& slice) {
   const Value turned = flip(x, Value::list({slice.axis}));
@@ -179,10 +255,15 @@ Value slice_back(const Call& call, const Value& x, const Slice& slice) {
   const auto place = [&](int64_t at) -> Value {
     if (at >= kFar) return 0;
     if (at <= -kFar) return kFar;
-    return at < 0 ? Value(-1 - at) : size - 1 - at;
+    return at < 0 ? Value(-1 - at) : at_least_0(size - 1 - at);
   };
-  return slice_dim(turned, slice.axis, place(slice.start), place(slice.end),
-                   -slice.step);
+  // A start in front of the first element is that element, an end is not.
+  Value start = place(slice.start);
+  if (slice.start < -1) {
+    const Value beyond = start >= size;
+    start = beyond * at_least_0(size - 1) + (1 - beyond) * start;
+  }
+  return slice_dim(turned, slice.axis, start, place(slice.end), -slice.step);
 }
 
 // Numbers that are known when the model runs only: the places to read are
@@ -198,8 +279,11 @@ Value slice_by_places(const Call& call, const Value& x, const Value& axis,
   const Value back = step < 0;
   start = inside(start, 0, size - back);
   end = inside(end, -back, size - back);
-  const Value places = arange(start, end, step, DType::i64);
-  return index_select(x, axis, places);
+  // Rounded up, and none where the end is not behind the start or the dim is
+  // empty.
+  const Value steps = 0 - operators::floordiv(start - end, step);
+  const Value count = at_least_0(steps) * (size > 0);
+  return index_select(x, axis, line(count) * step + start);
 }
 
 Results slice(Call& call) {

@@ -9,11 +9,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Value out_of_heads(const Call& call, const Value& x) {
-  const SizeList sizes = call.sizes_of(x);
-  return reshape(transpose(x, 1, 2), Value::list({sizes[0], sizes[2], -1}));
-}
-
 // Each head `times` times in a row.
 Value repeated_heads(const Call& call, const Value& x, int64_t times) {
   if (times == 1) return x;

@@ -1,0 +1,179 @@
+// Ops of ai.onnx.ml that prepare features, as scikit-learn's converters write
+// them.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "src/import/onnx/ops/estimators.h"
+
+namespace fxjit::onnx {
+namespace {
+
+Results scaler(Call& call) {
+  Value x = cast(call, call[0], DType::f32);
+  if (const auto offset = call.reals("offset"))
+    x = x - number_list(call, *offset, DType::f32);
+  if (const auto scale = call.reals("scale"))
+    x = x * number_list(call, *scale, DType::f32);
+  return x;
+}
+
+// Rows whose norm is 0 stay as they are.
+Results normalizer(Call& call) {
+  const Value x = cast(call, call[0], DType::f32);
+  const std::string norm = call.text("norm", "MAX");
+  Value size;
+  if (norm == "MAX")
+    size = amax(x, Value::list({-1}), true);
+  else if (norm == "L1")
+    size = sum(abs(x), Value::list({-1}), true);
+  else if (norm == "L2")
+    size = sqrt(sum(x * x, Value::list({-1}), true));
+  else
+    call.fail("norm: \"" + norm + "\" is unknown");
+  return x / where(size == 0, ones_like(size), size);
+}
+
+Results binarizer(Call& call) {
+  return cast(call, call[0] > call.real("threshold", 0), call.dtype(0));
+}
+
+// Numbers that stand for missing ones are replaced, by column.
+Results imputer(Call& call) {
+  const DType dtype = call.dtype(0);
+  const Value x = call[0];
+  if (const auto numbers = call.integers("imputed_value_int64s"))
+    return where(x == call.integer("replaced_value_int64", 0),
+                 cast(call, integer_list(call, *numbers), dtype), x);
+  const auto numbers = call.reals("imputed_value_floats");
+  if (!numbers) call.fail("attribute imputed_value_floats is missing");
+  const double replaced = call.real("replaced_value_float", 0);
+  return where(std::isnan(replaced) ? isnan(x) : x == replaced,
+               number_list(call, *numbers, dtype), x);
+}
+
+Results one_hot_encoder(Call& call) {
+  const auto categories = call.integers("cats_int64s");
+  if (!categories)
+    call.fail("attribute cats_int64s is missing; texts are not supported");
+  if (!call.flag("zeros", true))
+    call.fail("zeros 0: unknown categories cannot be refused");
+  const Value places = cast(call, call[0], DType::i64);
+  return cast(call, unsqueeze(places, -1) == integer_list(call, *categories),
+              DType::f32);
+}
+
+// The table of an encoder: keys in increasing order, each once, the first one
+// of several; NaN last.
+template <typename Key>
+std::vector<size_t> in_order(const std::vector<Key>& keys) {
+  std::vector<size_t> order(keys.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto less = [&](size_t a, size_t b) {
+    const bool a_is_nan = keys[a] != keys[a], b_is_nan = keys[b] != keys[b];
+    return a_is_nan || b_is_nan ? b_is_nan && !a_is_nan : keys[a] < keys[b];
+  };
+  std::stable_sort(order.begin(), order.end(), less);
+  order.erase(std::unique(order.begin(), order.end(),
+                          [&](size_t a, size_t b) { return !less(a, b); }),
+              order.end());
+  return order;
+}
+
+template <typename T>
+std::vector<T> picked(const std::vector<T>& all,
+                      const std::vector<size_t>& order) {
+  std::vector<T> some;
+  for (const size_t i : order) some.push_back(all.at(i));
+  return some;
+}
+
+// Keys and values of one length.
+struct Table {
+  std::vector<size_t> order;
+  Value keys;
+  bool has_nan = false;
+};
+
+Table read_keys(const Call& call) {
+  Table table;
+  if (const auto keys = call.integers("keys_int64s")) {
+    table.order = in_order(*keys);
+    table.keys = integer_list(call, picked(*keys, table.order));
+  } else if (const auto reals = call.reals("keys_floats")) {
+    table.order = in_order(*reals);
+    const auto sorted = picked(*reals, table.order);
+    table.has_nan = !sorted.empty() && std::isnan(sorted.back());
+    table.keys = number_list(call, sorted, DType::f32);
+  } else {
+    call.fail("keys: expected keys_int64s or keys_floats");
+  }
+  if (table.order.empty()) call.fail("keys: there are none");
+  return table;
+}
+
+Results label_encoder(Call& call) {
+  const Table table = read_keys(call);
+  const auto check = [&](size_t count) {
+    if (table.order.empty() ||
+        *std::max_element(table.order.begin(), table.order.end()) >= count)
+      call.fail("values: fewer than keys");
+  };
+  Value values;
+  Value otherwise;
+  if (const auto ints = call.integers("values_int64s")) {
+    check(ints->size());
+    values = integer_list(call, picked(*ints, table.order));
+    otherwise = call.integer("default_int64", -1);
+  } else if (const auto reals = call.reals("values_floats")) {
+    check(reals->size());
+    values = number_list(call, picked(*reals, table.order), DType::f32);
+    otherwise = call.real("default_float", -0.0);
+  } else {
+    call.fail("values: expected values_int64s or values_floats");
+  }
+  const Value x = call[0];
+  const auto last = static_cast<int64_t>(table.order.size()) - 1;
+  const Value place =
+      clamp(function("torch.searchsorted", {table.keys, x}), 0, last);
+  const Value key = index_dim(table.keys, 0, place);
+  Value found = key == x;
+  if (table.has_nan)
+    found = logical_or(found, logical_and(isnan(key), isnan(x)));
+  return where(found, index_dim(values, 0, place), otherwise);
+}
+
+// Columns by number; of one row without dims in front, one row.
+Results feature_extractor(Call& call) {
+  const int rank = call.rank(0);
+  const Value places =
+      reshape(cast(call, call[1], DType::i64), Value::list({-1}));
+  const Value x = rank == 1 ? unsqueeze(call[0], 0) : call[0];
+  return index_dim(x, std::max(rank, 2) - 1, places);
+}
+
+Results feature_vectorizer(Call& call) {
+  ValueList parts;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    const Value x = cast(call, call[i], DType::f32);
+    parts.push_back(call.rank(i) == 1 ? unsqueeze(x, 0) : x);
+  }
+  return cat(Value::list(std::move(parts)), 1);
+}
+
+constexpr OpRow kFeaturesOps[] = {
+    {.op = "ArrayFeatureExtractor", .run = feature_extractor, .domain = kMl},
+    {.op = "Binarizer", .run = binarizer, .domain = kMl},
+    {.op = "FeatureVectorizer", .run = feature_vectorizer, .domain = kMl},
+    {.op = "Imputer", .run = imputer, .domain = kMl},
+    {.op = "LabelEncoder", .since = 2, .run = label_encoder, .domain = kMl},
+    {.op = "Normalizer", .run = normalizer, .domain = kMl},
+    {.op = "OneHotEncoder", .run = one_hot_encoder, .domain = kMl},
+    {.op = "Scaler", .run = scaler, .domain = kMl},
+};
+
+}  // namespace
+
+std::span<const OpRow> feature_rows() { return kFeaturesOps; }
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,112 @@
+#include "src/ops/table/written_memory.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "fxjit/error.h"
+#include "src/ops/table/op_call.h"
+#include "src/ops/table/row_facts.h"
+#include "src/tensor/memory_order.h"
+
+namespace fxjit::ops {
+namespace {
+
+enum class Overlap : uint8_t {
+  ignored,  // The order of the loop does not count, or torch does not ask.
+  partial,  // Other tensors may be the written one, but no part of it.
+  any,      // Nor that.
+};
+
+constexpr RowFacts<Overlap>::Group kOverlaps[] = {
+    {Overlap::ignored,
+     "fill_ zero_ masked_fill_ masked_scatter_ index_fill_ addmm_ baddbmm_ "
+     "cumsum_ cumprod_ tril_ triu_ resize_"},
+    {Overlap::any,
+     "scatter_ scatter_add_ scatter_reduce_ index_add_ index_copy_ "
+     "index_put_"},
+};
+
+Overlap overlap_of(const OpCall& call) {
+  static const auto* const all = new RowFacts<Overlap>(kOverlaps);
+  const Overlap* const fact = all->find(call.op.name());
+  return fact ? *fact : Overlap::partial;
+}
+
+struct Range {
+  int64_t begin = 0, end = 0;  // In bytes.
+};
+
+Range range_of(const Tensor& t) {
+  const auto item = static_cast<int64_t>(t.item_size());
+  const int64_t begin =
+      t.is_meta() ? t.offset() * item
+                  : static_cast<int64_t>(reinterpret_cast<intptr_t>(t.data()));
+  return {begin, begin + t.numel() * item};
+}
+
+// As torch tells: of tensors with gaps it does not know.
+bool share_elements(const Tensor& written, const Tensor& read,
+                    Overlap refused) {
+  if (written.numel() == 0 || read.numel() == 0 || !is_dense(written) ||
+      !is_dense(read))
+    return false;
+  const Range a = range_of(written), b = range_of(read);
+  if (a.begin >= b.end || b.begin >= a.end) return false;
+  const bool same = a.begin == b.begin && a.end == b.end &&
+                    written.strides() == read.strides();
+  return !same || refused == Overlap::any;
+}
+
+[[noreturn]] void refuse_sharing() {
+  throw RuntimeError(
+      "unsupported operation: some elements of the input tensor and the "
+      "written-to tensor refer to a single memory location. Please clone() the "
+      "tensor before performing the operation.");
+}
+
+[[noreturn]] void refuse_repeats() {
+  throw RuntimeError(
+      "unsupported operation: more than one element of the written-to tensor "
+      "refers to a single memory location. Please clone() the tensor before "
+      "performing the operation.");
+}
+
+}  // namespace
+
+bool repeats_elements(const Tensor& tensor) {
+  for (int d = 0; d < tensor.dim(); ++d)
+    if (tensor.size(d) > 1 && tensor.stride(d) == 0) return tensor.numel() > 0;
+  return false;
+}
+
+bool is_refused_write(const OpCall& call, std::span<const Tensor> sharing) {
+  const Overlap refused = overlap_of(call);
+  if (refused == Overlap::ignored) return false;
+  const Tensor& written = call.tensor(0);
+  return repeats_elements(written) ||
+         std::ranges::any_of(sharing, [&](const Tensor& read) {
+           return share_elements(written, read, refused);
+         });
+}
+
+bool is_refused_assignment(const Tensor& part, const Tensor& value,
+                           bool by_views) {
+  return share_elements(part, value,
+                        by_views ? Overlap::partial : Overlap::any);
+}
+
+void check_written_memory(const OpCall& call) {
+  const Overlap refused = overlap_of(call);
+  if (!call[0].is_tensor() || refused == Overlap::ignored) return;
+  const Tensor& written = call.tensor(0);
+  if (repeats_elements(written)) refuse_repeats();
+  for (const Tensor& read : tensors_in(call.args.subspan(1)))
+    if (share_elements(written, read, refused)) refuse_sharing();
+}
+
+void check_assignment(const Tensor& part, const Tensor& value, bool by_views) {
+  if (repeats_elements(part)) refuse_repeats();
+  if (is_refused_assignment(part, value, by_views)) refuse_sharing();
+}
+
+}  // namespace fxjit::ops

@@ -1,0 +1,231 @@
+"""Storage offsets, strides and aliasing where tensors go into fxjit and come out of it."""
+
+import warnings
+
+import fxjit
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
+from torch import nn  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    with torch.no_grad():
+        yield
+
+
+class Call(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)
+
+
+def tensors_of(tree):
+    return [leaf for leaf in torch.utils._pytree.tree_leaves(tree)
+            if isinstance(leaf, torch.Tensor)]
+
+
+def place(tensor):
+    return tuple(tensor.shape), tensor.stride(), tensor.storage_offset()
+
+
+def same(got, expected):
+    for ours, theirs in zip(tensors_of(got), tensors_of(expected), strict=True):
+        assert ours.dtype == theirs.dtype
+        assert place(ours)[:2] == place(theirs)[:2]
+        torch.testing.assert_close(ours, theirs, equal_nan=True)
+
+
+def lies_in(tensor, base):
+    return tensor.untyped_storage().data_ptr() == base.untyped_storage().data_ptr()
+
+
+def copied(base, views):
+    """The views, of a copy of their base."""
+    base = base.clone()
+    return base, [base.as_strided(v.shape, v.stride(), v.storage_offset()) for v in views]
+
+
+# What fxjit gives for views of the base, and what becomes of the base when its results are written.
+def check(function, base, views, compiled):
+    ours, our_views = copied(base, views)
+    theirs, their_views = copied(base, views)
+    got, expected = compiled(*our_views), function(*their_views)
+    same(got, expected)
+    for one, other in zip(tensors_of(got), tensors_of(expected), strict=True):
+        assert lies_in(one, ours) == lies_in(other, theirs)
+        if lies_in(other, theirs):
+            assert one.storage_offset() == other.storage_offset()
+        if torch._debug_has_internal_overlap(other) == 0:
+            one.add_(100)
+            other.add_(100)
+    torch.testing.assert_close(ours, theirs)
+
+
+VIEWS = {
+    "chunk": lambda x: x.chunk(2)[1],
+    "split": lambda x: x.split(3)[1],
+    "narrow": lambda x: x.narrow(0, 2, 3),
+    "select": lambda x: x.select(0, 2),
+    "select last": lambda x: x[-1],
+    "tensor_split": lambda x: x.tensor_split(2)[1],
+    "second half": lambda x: x[x.shape[0] // 2:],
+    "flatten": lambda x: x.flatten()[3:],
+    "as_strided": lambda x: x.as_strided((2, 2), (2, 1)),
+    "step": lambda x: x[1::2],
+    "transposed": lambda x: x.t()[1:],
+    "diagonal": lambda x: x.diagonal(1),
+    "unbind": lambda x: x.unbind(1)[1],
+    "several": lambda x: (x[1:], x + 1, x[2:].t(), x),
+    "of a result": lambda x: (y := x * 2, y[1:]),
+    "results alone": lambda x: (x * 2)[1:],
+    "another type": lambda x: x.view(torch.int32)[1:] + 1,
+    "complex": lambda x: torch.view_as_real(torch.view_as_complex(x.unflatten(1, (-1, 2))))[1:],
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_inputs_keep_their_place(name, dynamic):
+    function = VIEWS[name]
+    compiled = torch.compile(function, backend="fxjit", dynamic=dynamic)
+    for rows in (6, 8):
+        base = torch.randn(rows + 2, 4)
+        check(function, base, [base[:rows]], compiled)
+        check(function, base, [base[1:rows + 1]], compiled)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_views_of_compiled_models_keep_their_place(name):
+    function = VIEWS[name]
+    base = torch.randn(8, 4)
+    views = [base[1:7]]
+    compiled = fxjit.compile(Call(function).eval(), (torch.randn(6, 4),))
+    check(function, base, views, compiled)
+
+
+OVERLAPS = {
+    "both written": lambda a, c: (a.add_(1), c.mul_(2)),
+    "one written": lambda a, c: (a.add_(1), c * 2),
+    "view of the other": lambda a, c: (a.add_(1), c[1:]),
+    "written by a view": lambda a, c: (a[3:].mul_(3), c),
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", OVERLAPS)
+def test_overlapping_inputs_of_which_one_is_written(name, dynamic):
+    function = OVERLAPS[name]
+    compiled = torch.compile(function, backend="fxjit", dynamic=dynamic)
+    for _ in range(2):
+        base = torch.arange(10.)
+        check(function, base, [base[:6], base[4:]], compiled)
+
+
+def test_as_strided_counts_from_the_storage():
+    def function(x):
+        return x.as_strided((2,), (1,), 2) + 1
+    base = torch.arange(8.)
+    for view in (base[1:], base, base[3:5]):
+        for compiled in (torch.compile(function, backend="fxjit"),
+                         fxjit.compile(Call(function).eval(), (view,)),
+                         fxjit.from_fx(torch.fx.symbolic_trace(Call(function)))):
+            torch.testing.assert_close(compiled(view), function(view))
+
+
+def test_functions_of_pytorch_see_offsets_and_strides():
+    seen = []
+
+    @torch.library.custom_op("fxjit_tests::placed", mutates_args=())
+    def placed(x: torch.Tensor) -> torch.Tensor:
+        seen.append(place(x))
+        return x.clone(memory_format=torch.contiguous_format)
+
+    @placed.register_fake
+    def _(x):
+        return torch.empty(x.shape)
+
+    def function(x, image):
+        thrice = image.contiguous(memory_format=torch.channels_last)
+        return [placed(t) for t in (x, x[1:], (x * 2)[1:], (x + 1).t()[1:], thrice,
+                                    thrice.clone(), thrice.contiguous(),
+                                    image.permute(0, 2, 3, 1).contiguous())]
+    x, image = torch.randn(6, 4)[1:], torch.randn(2, 3, 4, 5)
+    expected = function(x, image)
+    wanted = seen[:]
+    for compiled in (torch.compile(function, backend="fxjit"),
+                     fxjit.compile(Call(function).eval(), (x, image))):
+        seen.clear()
+        same(compiled(x, image), expected)
+        # A graph may make anew what a view of a result begins with.
+        assert [p[:2] for p in seen] == [p[:2] for p in wanted]
+        assert [p for p in seen[:2]] == wanted[:2]
+
+
+class Numbers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("held", torch.arange(3.))
+
+
+class Buffers(Numbers):
+    def forward(self):
+        return self.held * 2, self.held
+
+
+class Count(Numbers):
+    def forward(self, n):
+        return self.held + n
+
+
+class Nothing(nn.Module):
+    def forward(self):
+        return torch.ones(2, 3)
+
+
+@pytest.mark.parametrize("module, args", [(Buffers(), ()), (Count(), (3,)), (Nothing(), ())],
+                         ids=["buffers", "a number", "nothing"])
+def test_results_without_array_arguments_are_tensors(module, args, tmp_path):
+    module.eval()
+    path = tmp_path / "model.pt2"
+    torch.export.save(torch.export.export(module, args), path)
+    for model in (fxjit.compile(module, args), fxjit.load(path),
+                  torch.compile(module, backend="fxjit")):
+        same(model(*args), module(*args))
+    traced = torch.fx.symbolic_trace(module)
+    same(fxjit.from_fx(traced)(*args), module(*args))
+
+
+def test_one_example_for_two_inputs_stays_two():
+    model = Call(lambda x, y, z: x - 2 * y + 4 * z).eval()
+    x = torch.randn(4)
+    whole = torch.randn(8)
+    for examples in ((x, x, x), (whole[:4], whole[4:], whole[2:6])):
+        fast = fxjit.compile(model, examples)
+        args = [torch.randn(4) for _ in range(3)]
+        torch.testing.assert_close(fast(*args), model(*args))
+    fast = fxjit.compile(Call(lambda x, y=None: x.add_(1) + y).eval(), (whole[:4], whole[:4]))
+    one, other = torch.zeros(4), torch.ones(4)
+    torch.testing.assert_close(fast(one, other), torch.full((4,), 2.))
+
+
+def test_lost_gradients_are_told_once():
+    fast = fxjit.compile(nn.Linear(3, 2).eval(), (torch.randn(1, 3),))
+    x = torch.randn(1, 3, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fast(x)
+        with torch.enable_grad():
+            fast(x.detach())
+    with torch.enable_grad():
+        with pytest.warns(UserWarning, match="records no gradients"):
+            assert not fast(x).requires_grad
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fast(x)
