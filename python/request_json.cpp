@@ -71,7 +71,7 @@ T checked(simdjson::simdjson_result<T> result) {
 }
 
 // The text of a value, without the space behind it.
-std::string_view text_of(od::value value) {
+std::string_view text_of_json(od::value value) {
   if (checked(value.type()) == od::json_type::array)
     return checked(checked(value.get_array()).raw_json());
   if (checked(value.type()) == od::json_type::object)
@@ -91,7 +91,7 @@ void find_data_of_input(od::object input, std::vector<Data>& found) {
     if (checked(field.unescaped_key()) != "data") continue;
     od::value value = field.value();
     const bool is_list = checked(value.type()) == od::json_type::array;
-    found.push_back({text_of(value), is_list});
+    found.push_back({text_of_json(value), is_list});
   }
 }
 
@@ -234,7 +234,7 @@ size_t read_elements(od::parser& parser, const Text& text, Take take) {
 
 // Nothing for what is no number of type T.
 template <typename T>
-std::optional<T> number_of(od::value& value) {
+std::optional<T> element_of(od::value& value) {
   if constexpr (std::is_same_v<T, bool>) {
     bool read = false;
     if (value.get_bool().get(read)) return std::nullopt;
@@ -269,7 +269,7 @@ size_t fill(const Text& text, std::span<char> out,
   T* const to = reinterpret_cast<T*>(out.data());
   od::parser parser;
   return read_elements(parser, text, [&](od::value& value, size_t place) {
-    const std::optional<T> number = number_of<T>(value);
+    const std::optional<T> number = element_of<T>(value);
     if (!number) refuse_element(value, place, datatype);
     if (place < room) to[place] = *number;
   });

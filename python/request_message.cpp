@@ -35,7 +35,7 @@ constexpr size_t kItemsAtATime = 1 << 12;      // Made under the lock in one go.
 
 using Place = std::pair<size_t, size_t>;
 
-std::string_view text_of(const Buffer& buffer) {
+std::string_view text_of_message(const Buffer& buffer) {
   return {buffer.bytes().data(), buffer.bytes().size()};
 }
 
@@ -106,7 +106,7 @@ nb::tuple split_message(nb::handle message) {
   SplitMessage parts;
   {
     const nb::gil_scoped_release unlocked;
-    parts = Splitter(text_of(buffer)).split();
+    parts = Splitter(text_of_message(buffer)).split();
   }
   return nb::make_tuple(nb::bytes(parts.around.data(), parts.around.size()),
                         std::move(parts.contents), std::move(parts.raw));
@@ -203,7 +203,7 @@ size_t fill_contents(nb::handle message, const std::vector<Place>& contents,
   const Buffer target(out, /*writable=*/true);
   const FillContents fill = contents_fill_of(datatype);
   const nb::gil_scoped_release unlocked;
-  return fill(text_of(buffer), contents, target.bytes());
+  return fill(text_of_message(buffer), contents, target.bytes());
 }
 
 void append_items(nb::list& made, std::vector<std::string_view>& items) {
@@ -221,7 +221,7 @@ nb::list read_byte_contents(nb::handle message,
   const nb::gil_scoped_release unlocked;
   std::vector<std::string_view> items;
   size_t count = 0;
-  for_fields(text_of(buffer), contents, kBytesContents,
+  for_fields(text_of_message(buffer), contents, kBytesContents,
              [&](std::string_view item) {
                if (++count > kMaxItems)
                  throw ValueError("more than " + std::to_string(kMaxItems) +
