@@ -213,9 +213,10 @@ def test_connections_of_an_address_have_a_bound(folder):
 def test_running_out_of_descriptors_is_logged_and_counted(folder):
     with serving(folder, "--header-seconds", "60") as server, contextlib.ExitStack() as stack:
         open_now = len(os.listdir(f"/proc/{server.process.pid}/fd"))
-        stack.callback(resource.prlimit, server.process.pid, resource.RLIMIT_NOFILE,
-                       resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE))
-        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (open_now + 5, 4096))
+        pid, kind = server.process.pid, resource.RLIMIT_NOFILE
+        limits = resource.prlimit(pid, kind)
+        stack.callback(resource.prlimit, pid, kind, limits)
+        resource.prlimit(pid, kind, (open_now + 5, limits[1]))
         for _ in range(10):
             stack.enter_context(connected(server.http))
         server.wait_for("no descriptor is left")
@@ -286,3 +287,15 @@ def test_lines_of_the_log_are_short_and_refusals_few(server):
     assert max(len(json.dumps(line)) for line in lines) <= 1024
     refusals = [line["time"] for line in lines if line["event"] == "refused"]
     assert max(refusals.count(second) for second in refusals) <= 20
+
+
+def test_a_message_beyond_the_bound_is_refused(server):
+    """Also one that is so large only when it is unpacked."""
+    x = over_grpc.InferInput("x", [65 * MB // 4, 1], "FP32")
+    x.set_data_from_numpy(np.zeros((65 * MB // 4, 1), np.float32))
+    with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        for packing in (None, "gzip"):
+            with pytest.raises(InferenceServerException) as caught:
+                client.infer("perceptron", [x], compression_algorithm=packing)
+            assert "RESOURCE_EXHAUSTED" in caught.value.status()
+    assert memory(server.process.pid) < (CAP + BEYOND) * MB

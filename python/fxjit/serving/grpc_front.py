@@ -119,8 +119,8 @@ class GrpcFront:
         """Receives and answers. The code and text of a refusal."""
         try:
             data = await self._receipts.receive(context.read)
-            if data is grpc.aio.EOF:
-                raise BadRequest("there is no message")
+            if data is grpc.aio.EOF:  # The library gives no message that is too large.
+                raise TooLarge(f"there is no message of at most {self._door.max_bytes} bytes")
             response = await self._answer(name, data, context, held)
             async with asyncio.timeout(self._seconds):
                 await context.write(await self._serialized(response, held))
