@@ -165,6 +165,9 @@ def test_times_of_headers_idle_connections_bodies_and_messages(folder):
         while not message.ended:
             message._read()
         message.close()
+        metrics = server.metrics()
+        assert metrics[refusals("rest", 408, "slow")] == 2
+        assert metrics[refusals("grpc", "DEADLINE_EXCEEDED", "slow")] == 1
 
 
 def test_headers_have_a_bound(server):
@@ -176,6 +179,10 @@ def test_headers_have_a_bound(server):
     assert memory(server.process.pid) < (CAP + BEYOND) * MB
 
 
+def refusals(protocol, code, reason):
+    return f'fxjit_refusals_total{{code="{code}",protocol="{protocol}",reason="{reason}"}}'
+
+
 def test_connections_have_a_bound_and_the_admin_port_its_own(folder):
     with serving(folder, "--max-connections", "20", "--admin", "0") as server:
         with contextlib.ExitStack() as stack:
@@ -184,10 +191,11 @@ def test_connections_have_a_bound_and_the_admin_port_its_own(folder):
             with connected(server.http) as one:
                 refused = ended(one)
             assert refused.startswith(b"HTTP/1.1 503") and b"20 connections" in refused
-            server.http, main = server.wait_for("listening")["admin"], server.http
-            assert server.json("GET", "/v2/health/live")[0] == 200
-            assert server.metrics()
-            server.http = main
+            assert b"retry-after: 1\r\n" in refused
+            assert server.json("GET", "/v2/health/live", port=server.admin)[0] == 200
+            metrics = server.metrics()
+            assert metrics['fxjit_connections{port="http"}'] == 20
+            assert metrics[refusals("rest", 503, "overloaded")] == 1
         end = time.monotonic() + 30
         while not answers_if_it_may(server) and time.monotonic() < end:
             time.sleep(0.05)

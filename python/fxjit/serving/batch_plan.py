@@ -36,8 +36,8 @@ def row_symbol(inputs: tuple[Tensor, ...]) -> str | None:
 
 
 def shown(sizes: tuple[int | str, ...]) -> str:
-    """Sizes for a client's eyes. Symbols that the exporter made up (s77) become "batch" in dim 0 and
-    letters elsewhere."""
+    """Sizes for a client's eyes. Symbols that the exporter made up (s77) become "batch" in dim 0
+    and letters elsewhere."""
     letters, names = iter("nmkpqrstuv"), {}
     if sizes and re.fullmatch(MADE_UP, str(sizes[0])):
         names[sizes[0]] = "batch"

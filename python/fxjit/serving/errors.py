@@ -47,8 +47,14 @@ class TooLarge(BadRequest):
     http, grpc, reason = 413, "RESOURCE_EXHAUSTED", "too_large"
 
 
+class LongHeaders(TooLarge):
+    """More bytes of headers than the server takes."""
+
+    http = 431
+
+
 class Slow(BadRequest):
-    """The body did not come in time."""
+    """The headers or the body did not come in time."""
 
     http, grpc, reason = 408, "DEADLINE_EXCEEDED", "slow"
 

@@ -14,13 +14,13 @@ from google.protobuf.message import DecodeError
 from . import grpc_messages
 from .account import Held
 from .body_threads import BodyThreads
-from .errors import BadRequest, ModelFailed, ServingError, TooLarge
+from .errors import BadRequest, ModelFailed, Overloaded, ServingError, TooLarge
 from .front_door import FrontDoor
 from .grpc_messages import MADE
 from .grpc_receipts import Receipts
 from .grpc_services import SERVICE
 from .kserve_parts import pb
-from .metrics import REFUSALS
+from .metrics import count_refusal
 from .requests import Answer, Request, sooner
 
 log = logging.getLogger("fxjit.serving")
@@ -125,8 +125,7 @@ class GrpcFront:
             async with asyncio.timeout(self._seconds):
                 await context.write(await self._serialized(response, held))
         except ServingError as error:
-            if not error.counted:
-                REFUSALS.labels("grpc", error.grpc, error.reason).inc()
+            count_refusal("grpc", error)
             return grpc.StatusCode[error.grpc], str(error)
         except TimeoutError:
             return grpc.StatusCode.DEADLINE_EXCEEDED, "the answer was not taken"
@@ -153,8 +152,9 @@ class GrpcFront:
     async def _stream(self, requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[Any]:
         """One answer for each request, in the order of the requests."""
         if len(self._reading) >= self._most_streams:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED,
-                                f"{self._most_streams} streams are open already")
+            full = Overloaded(f"{self._most_streams} streams are open already")
+            count_refusal("grpc", full)
+            await context.abort(grpc.StatusCode[full.grpc], str(full))
         slots = asyncio.Semaphore(STREAMED)
         answers: asyncio.Queue[asyncio.Task[Any] | None] = asyncio.Queue()
 
@@ -185,6 +185,7 @@ class GrpcFront:
         try:
             response = await self.answer(INFER, data, told)
         except ServingError as error:
+            count_refusal("grpc", error)
             return MADE["StreamResponse"](error_message=str(error),
                                            infer_response=pb.ModelInferResponse(id=told.id))
         response.parameters["triton_final_response"].bool_param = True

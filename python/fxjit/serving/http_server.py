@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import collections
-import json
 import logging
 from dataclasses import dataclass, field
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from .errors import BadRequest, LongHeaders, Overloaded, ServingError, Slow
+from .metrics import count_refusal
+from .rest import error_reply
 from .rest_io import ABORT
 
 log = logging.getLogger("fxjit.serving")
@@ -28,7 +30,6 @@ class Limits:
     of_address: int = 1024
     header_seconds: float = 10
     addresses: collections.Counter[str] = field(default_factory=collections.Counter)
-    refused: int = 0
 
     @property
     def open(self) -> int:
@@ -66,9 +67,8 @@ class BoundedProtocol(HttpToolsProtocol):
         address = self.client[0] if self.client else ""
         why = self.limits.enter(address)
         if why:
-            self.limits.refused += 1
             log.warning("a connection is refused", extra={"reason": "connections", "error": why})
-            self._refuse(503, why)
+            self._refuse(Overloaded(why))
             return
         self._address = address
         self._await_headers()
@@ -88,7 +88,7 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._await_headers()
             self._header_bytes += len(data)
             if self._header_bytes > HEADER_BYTES + len(data):
-                self._refuse(431, f"headers of more than {HEADER_BYTES} bytes")
+                self._refuse(LongHeaders(f"headers of more than {HEADER_BYTES} bytes"))
                 return
         super().data_received(data)
 
@@ -106,7 +106,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._header_bytes = 0
         self._in_body = True
         if self._get_upgrade() == b"websocket":
-            self._refuse(400, "WebSockets are not spoken here")
+            self._refuse(BadRequest("WebSockets are not spoken here"))
             return
         super().on_headers_complete()
 
@@ -133,7 +133,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._timer = self.loop.call_later(LINGER_SECONDS, self.transport.abort)
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, msg)
+        self._refuse(BadRequest(msg))
 
     def _unsupported_upgrade_warning(self) -> None:
         """Upgrades other than WebSockets are left out, as HTTP allows."""
@@ -149,18 +149,20 @@ class BoundedProtocol(HttpToolsProtocol):
     def _too_slow(self) -> None:
         self._timer = None
         if self._header_bytes:
-            self._refuse(408, f"no headers within {self.limits.header_seconds:g} seconds")
+            self._refuse(Slow(f"no headers within {self.limits.header_seconds:g} seconds"))
         else:
             self.transport.abort()
 
-    def _refuse(self, status: int, why: str) -> None:
+    def _refuse(self, error: ServingError) -> None:
         self._refused = True
         self._stop_timer()
         if self.transport.is_closing():
             return
-        body = json.dumps({"error": why}).encode()
+        count_refusal("rest", error)
+        status, parts, headers = error_reply(error)
+        body = b"".join(parts)
         self.transport.write(b"".join([
-            STATUS_LINE[status], b"content-type: application/json\r\n",
+            STATUS_LINE[status], *(b"%s: %s\r\n" % header for header in headers),
             b"content-length: %d\r\nconnection: close\r\n\r\n" % len(body), body]))
         self.transport.close()
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from prometheus_client.exposition import choose_encoder
 
-from .errors import ServingError
-from .metrics import REFUSALS, SHOWN
-from .rest import Reply, error_reply, json_reply
+from .errors import ServingError, WrongMethod
+from .metrics import SHOWN, count_refusal
+from .rest import Reply, error_reply
 
 METRICS = "/metrics"
 
@@ -24,7 +24,7 @@ async def send_reply(reply: Reply, send: Any) -> None:
 
 async def refuse(error: ServingError, send: Any) -> None:
     """Answers an HTTP request by why it is refused, and counts it."""
-    REFUSALS.labels("rest", str(error.http), error.reason).inc()
+    count_refusal("rest", error)
     await send_reply(error_reply(error), send)
 
 
@@ -38,7 +38,7 @@ class Pages:
         if scope["type"] != "http" or scope["path"] != METRICS:
             await self._inner(scope, receive, send)
         elif scope["method"] not in ("GET", "HEAD"):
-            await send_reply(json_reply({"error": "/metrics: expected GET"}, 405), send)
+            await refuse(WrongMethod("GET, HEAD"), send)
         else:
             accepted = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
             encoder, content_type = choose_encoder(accepted)

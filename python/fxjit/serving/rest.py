@@ -17,7 +17,7 @@ from .body_threads import AT_ONCE, BodyThreads
 from .errors import (BadRequest, NotFound, ServingError, TooLarge, Unsupported, WrongMethod,
                      short)
 from .front_door import FrontDoor
-from .metrics import REFUSALS
+from .metrics import count_refusal
 from .requests import Answer, Request
 from .rest_io import ClientGone, Headers, Receive, Scope, Send, read_body, send_all, watched
 
@@ -78,8 +78,7 @@ class RestApp:
             with watched() as watch:
                 return await self._found(scope, receive, held, watch)
         except ServingError as error:
-            if not error.counted:
-                REFUSALS.labels("rest", str(error.http), error.reason).inc()
+            count_refusal("rest", error)
             return error_reply(error)
         except ClientGone:
             raise
