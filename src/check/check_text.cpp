@@ -28,8 +28,10 @@ std::string last_frame(const std::string& trace) {
   const size_t begin = trace.rfind("File \"");
   if (begin == trace.npos) return "";
   std::string text;
-  for (const char c : trace.substr(begin))
+  for (const char c : trace.substr(begin)) {
+    if (c == ' ' && text.ends_with(": ")) continue;  // The code's indentation.
     text += c == '\n' ? std::string(": ") : std::string(1, c);
+  }
   while (text.ends_with(": ") || text.ends_with(' ')) text.pop_back();
   if (text.ends_with(':')) text.pop_back();
   return text;

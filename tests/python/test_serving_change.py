@@ -18,7 +18,8 @@ for needed in ("kserve", "grpc_health", "grpc_reflection"):
                     "could make build/serve", allow_module_level=True)
 import fxjit  # noqa: E402
 from fxjit.serving.batcher import BatchOptions  # noqa: E402
-from fxjit.serving.errors import LoadFailed, NotFound, NotReady  # noqa: E402
+from fxjit._fxjit import guard_mapped_files  # noqa: E402
+from fxjit.serving.errors import LoadFailed, ModelFailed, NotFound, NotReady  # noqa: E402
 from fxjit.serving.held_files import HeldFiles  # noqa: E402
 from fxjit.serving.load import load_served  # noqa: E402
 from fxjit.serving.model_config import ServeOptions  # noqa: E402
@@ -378,3 +379,22 @@ def test_a_refusal_for_now_says_when_to_come_again(folder):
         status, headers, _ = server.ask("POST", "/v2/models/perceptron/infer",
                                         json.dumps(BODY))
     assert (status, headers["retry-after"]) == (503, "1")
+
+
+def test_a_mapped_file_that_is_cut_off_is_the_failure_of_its_model_alone(tmp_path):
+    guard_mapped_files()
+    folder = make_repository(tmp_path, [("bert", 1)])
+    repository = repository_of(folder, copied_bytes=0)
+    served, path = repository.find("bert"), folder / "bert" / "1" / "bert.pt2"
+    watch, data = Watch(repository), path.read_bytes()
+    os.truncate(path, 0)
+    with pytest.raises(ModelFailed, match="cut off"):
+        answer_of(served)
+    watch.look()
+    assert repository.failed() == [("bert", "1")]
+    path.write_bytes(data)
+    watch.look()
+    watch.look()
+    for got, wanted in zip(*answer_of(repository.find("bert")), strict=True):
+        close(got, wanted)
+    repository.close()

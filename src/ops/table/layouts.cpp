@@ -46,7 +46,7 @@ constexpr RowFacts<Layout>::Group kLayoutFacts[] = {
     {Layout::padded, "pad constant_pad_nd interpolate upsample"},
     {Layout::filtered,
      "conv1d conv2d conv_transpose1d conv_transpose2d convolution"},
-    {Layout::joined, "cat"},
+    {Layout::joined, "cat roll"},
     {Layout::columns, "linalg_inv linalg_solve linalg_solve_triangular"},
     {Layout::picked, "index"},
 };
@@ -82,7 +82,8 @@ bool is_mode(const OpCall& call, std::string_view mode) {
 }
 
 // Calls of some rows for which torch has another function: a power of a number,
-// what is solved from the right, turns by 0 degrees and powers of 0 and 1.
+// what is solved from the right, turns by 0 degrees, powers of 0 and 1, and
+// rolls of the flattened tensor.
 bool is_plain_call(const OpCall& call) {
   const std::string_view name = call.op.name();
   if (name == "pow") return !call[0].is_tensor();
@@ -92,6 +93,7 @@ bool is_plain_call(const OpCall& call) {
     return call.integer(1) == 0 || call.integer(1) == 1;
   if (name == "linalg_solve")
     return !call.flag(static_cast<size_t>(call.op.index_of("left")));
+  if (name == "roll") return call[2].is_sequence() && call[2].size() == 0;
   return name == "pad" && is_mode(call, "circular");
 }
 

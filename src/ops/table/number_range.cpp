@@ -43,10 +43,10 @@ const Converted* converted_by(std::string_view row) {
 
 // As torch's messages have them.
 constexpr std::pair<DType, const char*> kTypeNames[] = {
-    {DType::f16, "at::Half"}, {DType::bf16, "at::BFloat16"},
-    {DType::f32, "float"},    {DType::f64, "double"},
-    {DType::u8, "uint8_t"},   {DType::i8, "int8_t"},
-    {DType::i16, "int16_t"},  {DType::i32, "int"},
+    {DType::f16, "c10::Half"}, {DType::bf16, "c10::BFloat16"},
+    {DType::f32, "float"},     {DType::f64, "double"},
+    {DType::u8, "uint8_t"},    {DType::i8, "int8_t"},
+    {DType::i16, "int16_t"},   {DType::i32, "int"},
     {DType::i64, "int64_t"}};
 
 const char* type_in_messages(DType type) {

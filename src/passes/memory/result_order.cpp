@@ -70,6 +70,8 @@ Value results_in_order(GraphBuilder& b, const Value& result,
   return map_leaves(result, [&](const Value& leaf) {
     const Tensor& layout = wanted[next++];
     if (!leaf.is_proxy() || !layout.defined()) return leaf;
+    if (val_of(leaf).sizes() != layout.sizes())
+      b.refuse("a folded result has lost its shape");
     return in_order_of(b, leaf, layout);
   });
 }

@@ -49,8 +49,8 @@ Term read_term(const Call& call, std::string_view text) {
 
 // The dims that the term's letters name have one size for each letter, where
 // that is known.
-void check_sizes(const Call& call, size_t input, const Term& term,
-                 std::map<char, int64_t>& known) {
+void check_named_sizes(const Call& call, size_t input, const Term& term,
+                       std::map<char, int64_t>& known) {
   const SizeList sizes = call.sizes(input);
   const size_t letters = term.letters.size(), rank = sizes.size();
   if (term.open ? rank < letters : rank != letters)
@@ -83,7 +83,7 @@ void check_equation(const Call& call, std::string_view equation) {
     const Term term = read_term(call, left.substr(0, comma));
     const bool is_known =
         call.has(count) && !Recorder::example(call[count]).is_none();
-    if (is_known) check_sizes(call, count, term, known);
+    if (is_known) check_named_sizes(call, count, term, known);
     letters += term.letters;
     more = comma != left.npos;
     if (more) left.remove_prefix(comma + 1);

@@ -118,7 +118,7 @@ Results linear_classifier(Call& call) {
 }
 
 // Products of x with the support vectors, by the kernel's rule.
-Value kernel_of(const Call& call, const Value& x, const Value& vectors) {
+Value support_kernel(const Call& call, const Value& x, const Value& vectors) {
   const std::string type = call.text("kernel_type", "LINEAR");
   const auto numbers =
       call.reals("kernel_params").value_or(std::vector<double>{0, 0, 0});
@@ -150,7 +150,7 @@ Results svm_regressor(Call& call) {
     const Value rows =
         held(call, reshape(number_list(call, *vectors, DType::f32),
                            Value::list({count, -1})));
-    sums = matmul(kernel_of(call, x, rows), factors);
+    sums = matmul(support_kernel(call, x, rows), factors);
   } else {
     sums = matmul(x, factors);
   }

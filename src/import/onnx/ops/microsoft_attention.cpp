@@ -9,7 +9,7 @@
 namespace fxjit::onnx {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kHiddenScore = -std::numeric_limits<double>::infinity();
 
 // [n, heads, length, size] each.
 struct FusedHeads {
@@ -115,7 +115,7 @@ Value fused_causal_bias(const Call& call, const FusedHeads& heads,
                         DType dtype) {
   const Value rows = unsqueeze(line(call.sizes_of(heads.q)[2]), 1) + heads.past;
   const Value behind = gt(unsqueeze(line(call.sizes_of(heads.k)[2]), 0), rows);
-  return masked_fill(cast(call, behind, dtype) * 0, behind, -kInfinity);
+  return masked_fill(cast(call, behind, dtype) * 0, behind, kHiddenScore);
 }
 
 // `mask` and `bias` are inputs.

@@ -75,9 +75,9 @@ Results mod(Call& call) {
   return remainder(call[0], call[1]);
 }
 
-// A power by 0.5 or -0.5 is C's, which differs from the root that torch takes:
-// of -0 it is that of +0, of minus infinity that of infinity.
-Value power(const Arg& base, const Value& exponent) {
+// A power_like_c by 0.5 or -0.5 is C's, which differs from the root that torch
+// takes: of -0 it is that of +0, of minus infinity that of infinity.
+Value power_like_c(const Arg& base, const Value& exponent) {
   const bool is_real = exponent.is_float();
   const double half = is_real ? exponent.as_double() : 0;
   if (half != 0.5 && half != -0.5) return fxjit::pow(base, exponent);
@@ -96,7 +96,7 @@ Results pow(Call& call) {
   if (is_integral(base) && is_floating(exponent))
     return cast(call, pow(cast(call, a, DType::f64), b), base);
   const auto number = plain_number(call, b, a);
-  return cast(call, power(a, number.value_or(b)), base);
+  return cast(call, power_like_c(a, number.value_or(b)), base);
 }
 
 Results sign_of(Call& call) {

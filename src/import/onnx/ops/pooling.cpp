@@ -219,7 +219,7 @@ Results average_pool(Call& call) {
 
 Value root(const Value& x, double p) { return p == 1 ? x : pow(x, 1 / p); }
 
-Value power(const Value& x, double p) {
+Value lp_power(const Value& x, double p) {
   const Value size = abs(x);
   return p == 1 ? size : pow(size, p);
 }
@@ -233,7 +233,7 @@ double order_of(const Call& call) {
 Results lp_pool(Call& call) {
   const double p = order_of(call);
   const Windows windows = with_last_window(call, read_windows(call, {}));
-  return root(window_sums(call, windows, power(call[0], p)), p);
+  return root(window_sums(call, windows, lp_power(call[0], p)), p);
 }
 
 Results global_average(Call& call) {
@@ -246,8 +246,8 @@ Results global_max(Call& call) {
 
 Results global_lp(Call& call) {
   const double p = order_of(call);
-  return root(sum(power(call[0], p), list_of(dims_from(2, call.rank(0))), true),
-              p);
+  return root(
+      sum(lp_power(call[0], p), list_of(dims_from(2, call.rank(0))), true), p);
 }
 
 // Numbers go to their places of a plane of zeros.
