@@ -26,7 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "tests" / "python"))
 from cases import case_of  # noqa: E402
 from hostile import memory  # noqa: E402
-from serving_server import make_repository, serving  # noqa: E402
+from serving_server import CHANGES, make_repository, serving  # noqa: E402
 import hostile_cases  # noqa: E402
 import tritonclient.grpc as over_grpc  # noqa: E402
 import tritonclient.http as over_http  # noqa: E402
@@ -127,9 +127,9 @@ def run(server, case):
 
 def examine(name, case, folder, cap):
     """Each case has a server of its own, so that its memory is its own."""
-    with serving(folder, "--admin", "0", "--max-held-mb", str(cap), "--max-body-mb", "64",
+    with serving(folder, *CHANGES, "--max-held-mb", str(cap), "--max-body-mb", "64",
                  "--grace-seconds", "2") as server:
-        server.admin = server.wait_for("listening")["admin"]
+        server.folder = folder
         seen = run(server, case)
         ended = server.process.poll()
         most = 0 if ended is not None else memory(server.process.pid)
@@ -152,7 +152,7 @@ def main():
           f"{'wrong':>5}")
     failed = False
     with tempfile.TemporaryDirectory() as place:
-        folder = make_repository(pathlib.Path(place), [(name, 1) for name in NAMES])
+        folder = make_repository(pathlib.Path(place) / "models", [(name, 1) for name in NAMES])
         for name, case in hostile_cases.CASES.items():
             if not given.only or given.only in name:
                 failed |= examine(name, case, folder, given.cap)

@@ -181,6 +181,27 @@ def flood(server):
     return faults
 
 
+def changes_of_files(server):
+    """A second version comes, is damaged and goes, by files that are renamed into place, and each
+    time the model is loaded anew. Honest clients ask that model meanwhile."""
+    folder = server.folder / "perceptron"
+    right = (folder / "1" / "perceptron.pt2").read_bytes()
+    end, faults = time.monotonic() + SECONDS, []
+    while time.monotonic() < end:
+        for data, expected in ((right, 200), (right[:1000], 400), (None, 200)):
+            if data is None:
+                (folder / "2" / "perceptron.pt2").unlink()
+                (folder / "2").rmdir()
+            else:
+                (server.folder.parent / "made.pt2").write_bytes(data)
+                (folder / "2").mkdir(exist_ok=True)
+                (server.folder.parent / "made.pt2").rename(folder / "2" / "perceptron.pt2")
+            status, answer = server.change("perceptron")
+            if status != expected:
+                faults.append(f"a load: {status} {answer}")
+    return faults
+
+
 def stops(folder, stack):
     """SIGTERM while clients have begun and do not end: it ends soon after the grace of 2 s."""
     server = stack.enter_context(serving(folder, "--grace-seconds", "2"))
@@ -209,4 +230,5 @@ CASES = {
     "20 unfinished bodies": unfinished_bodies, "10 unfinished messages": unfinished_messages,
     "40 refused bodies": refused_in_a_row, "declared, one byte sent": declared_and_one_byte,
     "4100 idle connections": idle_connections, "slow headers": slow_headers,
-    "framing": framing, "a flood of wrong requests": flood}
+    "framing": framing, "a flood of wrong requests": flood,
+    "changes of files": changes_of_files}
