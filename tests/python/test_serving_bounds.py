@@ -100,7 +100,7 @@ def test_declared_bytes_are_reserved_as_they_come(server):
 def test_a_cap_below_one_body_is_refused_at_the_start(folder):
     process = start(folder, "--max-body-mb", "64", "--max-held-mb", "63")
     _, text = process.communicate(timeout=60)
-    assert process.returncode == 2 and "at least --max-body-mb" in text
+    assert process.returncode == 1 and "at least --max-body-mb" in text
 
 
 def test_unfinished_chunked_bodies_stay_below_the_cap(server):
