@@ -16,8 +16,8 @@ namespace {
 namespace nb = nanobind;
 
 Value array_value(nb::handle array, const std::string& name) {
-  ArrayKind kind = ArrayKind::numpy;
-  return value_of(array, name, kind);
+  Arrays arrays;
+  return value_of(array, name, arrays);
 }
 
 ReferenceValues reference_of(const nb::object& given) {

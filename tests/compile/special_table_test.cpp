@@ -267,10 +267,23 @@ Bound rounded_bound(const OpCase& c, Bound bound) {
   return bound;
 }
 
+const std::vector<OpCase>& floating_cases() {
+  static const auto* const all =
+      new std::vector<OpCase>(floating(special_cases()));
+  return *all;
+}
+
+// The calls without neighbours, compiled once for all tests of a process.
+const Calls& calls_alone(CpuLevel level) {
+  static auto* const made = new std::map<CpuLevel, Calls>();
+  return made->try_emplace(level, widened(floating_cases()), level)
+      .first->second;
+}
+
 TEST_P(Neighbours, Behind) {
-  const std::vector<OpCase> cases = floating(special_cases());
+  const std::vector<OpCase>& cases = floating_cases();
   for (CpuLevel level : testing::host_levels()) {
-    const ValueList alone = Calls(widened(cases), level).run();
+    const ValueList alone = calls_alone(level).run();
     const ValueList got = Calls(cases, level, nullptr, &by()).run();
     for (size_t i = 0; i < cases.size(); ++i)
       expect_near(got[i].as_tensor(),
@@ -281,33 +294,40 @@ TEST_P(Neighbours, Behind) {
   }
 }
 
-// Of halves only where shapes are equal: what is broadcast is computed before,
-// by a loop that ends with a rounding.
+// Halves that are broadcast are computed before, by a loop that ends with a
+// rounding.
+bool rounds_before(const OpCase& c) {
+  const Tensor& first = c.args[0].as_tensor();
+  return is_half(first.dtype()) &&
+         !(first.sizes() == c.expected.as_tensor().sizes());
+}
+
+// The inputs of all cases, the first of each as `by` gives it.
+ValueList inputs_behind(const Neighbour& by, const ValueList& inputs) {
+  ValueList changed;
+  for (const OpCase& c : floating_cases())
+    for (size_t k = 0; k < c.args.size(); ++k) {
+      if (!c.args[k].is_tensor()) continue;
+      const Value& input = inputs[changed.size()];
+      changed.push_back(k == 0 ? Value(applied(by, input.as_tensor())) : input);
+    }
+  return changed;
+}
+
 TEST_P(Neighbours, Before) {
-  std::vector<OpCase> cases = floating(special_cases());
-  std::erase_if(cases, [](const OpCase& c) {
-    const Tensor& first = c.args[0].as_tensor();
-    return is_half(first.dtype()) &&
-           !(first.sizes() == c.expected.as_tensor().sizes());
-  });
+  const std::vector<OpCase>& cases = floating_cases();
   for (CpuLevel level : testing::host_levels()) {
-    const Calls plain(widened(cases), level);
-    ValueList inputs;
-    for (size_t i = 0, at = 0; i < cases.size(); ++i)
-      for (size_t k = 0; k < cases[i].args.size(); ++k) {
-        if (!cases[i].args[k].is_tensor()) continue;
-        const Value& input = plain.inputs()[at++];
-        inputs.push_back(k == 0 ? Value(applied(by(), input.as_tensor()))
-                                : input);
-      }
-    const ValueList alone = plain.run(inputs);
+    const Calls& plain = calls_alone(level);
+    const ValueList alone = plain.run(inputs_behind(by(), plain.inputs()));
     const ValueList got = Calls(cases, level, &by()).run();
-    for (size_t i = 0; i < cases.size(); ++i)
+    for (size_t i = 0; i < cases.size(); ++i) {
+      if (rounds_before(cases[i])) continue;
       expect_near(
           got[i].as_tensor(),
           alone[i].as_tensor().to(cases[i].expected.as_tensor().dtype()),
           rounded_bound(cases[i], by().bound),
           at_level(by().name + (" then " + cases[i].text), level));
+    }
   }
 }
 
