@@ -13,6 +13,8 @@
 #include "python/log_queue.h"
 #include "python/model.h"
 #include "python/options.h"
+#include "python/request_json.h"
+#include "python/request_message.h"
 #include "python/weight_check.h"
 #include "src/ops/table/aliasing.h"
 #include "src/support/disk/mapping_guard.h"
@@ -160,4 +162,6 @@ NB_MODULE(_fxjit, module) {
      "of each file that reads as zeros since.");
   register_model(module);
   register_builders(module);
+  fxjit::python::register_request_json(module);
+  fxjit::python::register_request_message(module);
 }

@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "tests" / "python"))
 
 import tritonclient.grpc as over_grpc  # noqa: E402
 import tritonclient.http as over_http  # noqa: E402
-from cases import case_of, path_of  # noqa: E402
+from cases import case_of  # noqa: E402
 from serving_server import CHANGES, make_repository, serving  # noqa: E402
 from tritonclient.utils import InferenceServerException  # noqa: E402
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import pathlib
 import queue
+import socket
 import subprocess
 import sys
 import time
@@ -311,7 +312,19 @@ def x_of(**changes):
     (x_of(datatype="FP64"), "expected FP32, got FP64"),
     (x_of(datatype="float"), "datatype"),
     (x_of(datatype=None), "datatype"),
-    (x_of(datatype="FP32", data=["a"] * 8), "numbers"),
+    (x_of(datatype="FP32", data=["a"] * 8), "numbers of FP32, but element 0 is \"a\""),
+    (x_of(data=[0.0] * 7 + [True]), "element 7 is true"),
+    (x_of(datatype="BOOL", data=[True] * 7 + [1]), "element 7 is 1"),
+    (x_of(datatype="INT64", data=[1] * 7 + [1.0]), "element 7 is 1.0"),
+    (x_of(datatype="INT8", data=[128] * 8), "element 0 is 128"),
+    (x_of(data=[0.0] * 7 + [1e39]), "element 7 is 1e+39"),
+    (x_of(datatype="FP16", data=[0.0] * 7 + [65520]), "element 7 is 65520"),
+    (x_of(data=[[[[[[[[[0.0]]]]]]]]]), "8 deep"),
+    (x_of(data=3), "expected a list"),
+    (x_of(data={"a": [0.0] * 8}), "expected a list"),
+    (b'{"inputs": [{"name": "x", "shape": [1, 8], "datatype": "FP32", "data": [1, 2,]}]}',
+     "JSON"),
+    (x_of(shape=[0, 2**62, 2**62], data=[]), "too many"),
     (x_of(data=[0.0] * 7), "8 elements"),
     (x_of(data=None), "data"),
     (x_of(data=[[0.0], [0.0, 1.0]]), "data"),
@@ -330,6 +343,13 @@ def x_of(**changes):
     (x_of(parameters={"shared_memory_region": "r"}), "shared_memory_region"),
     ({**x_of(), "parameters": {"sequence_id": 3}}, "sequence_id"),
     ({**x_of(), "parameters": {"timeout": "soon"}}, "timeout"),
+    ({**x_of(), "parameters": {"timeout": "9" * 400}}, "timeout"),
+    ({**x_of(), "parameters": {"timeout": "9" * 5000}}, "timeout"),
+    ({**x_of(), "parameters": {"priority": "first"}}, "priority"),
+    ({**x_of(), "parameters": {"priority": True}}, "priority"),
+    ({**x_of(), "parameters": {"binary_data_output": 1}}, "true or false"),
+    ({**x_of(), "outputs": [{"name": "output", "parameters": {"binary_data": "no"}}]},
+     "true or false"),
     ({**x_of(), "outputs": [{"name": "z"}]}, "output z"),
     ({**x_of(), "outputs": {"name": "z"}}, "lists"),
     ({**x_of(), "id": 3}, "id"),
@@ -341,8 +361,9 @@ def test_bad_bodies_are_refused(server, body, part):
 
 
 @pytest.mark.parametrize("size, tail, part", [
-    ("8x", b"", "number"), ("99999", b"", "number"), (None, b"\0" * 31, "got 31"),
-    (None, b"\0" * 33, "behind")], ids=["text", "beyond", "short", "long"])
+    ("8x", b"", "number"), ("99999", b"", "number"), ("9" * 400, b"", "number"),
+    ("9" * 5000, b"", "number"), (None, b"\0" * 31, "got 31"),
+    (None, b"\0" * 33, "behind")], ids=["text", "beyond", "400 digits", "5000 digits", "short", "long"])
 def test_bad_binary_bodies_are_refused(server, size, tail, part):
     text = json.dumps({"inputs": [{"name": "x", "shape": [1, 8], "datatype": "FP32",
                                    "parameters": {"binary_data_size": min(len(tail), 32)}}]})
@@ -365,13 +386,88 @@ def test_what_is_packed_is_bounded(server):
 
 @pytest.mark.parametrize("method, path, status", [
     ("GET", "/v2/nothing", 404), ("GET", "/v2/models/none", 404),
-    ("GET", "/v2/models/perceptron/versions/9", 404), ("DELETE", "/v2/models/perceptron", 404),
+    ("GET", "/v2/models/perceptron/versions/9", 404), ("DELETE", "/v2/models/perceptron", 405),
+    ("POST", "/v2/models/perceptron/versions//infer", 404),
+    ("GET", "/v2/models/perceptron/infer", 405), ("POST", "/v2/health/live", 405),
+    ("GET", "/v2/repository/index", 405),
     ("POST", "/v2/models/..%2F..%2Fetc/infer", 404), ("GET", "/v2/models/none/ready", 404),
     ("POST", "/v2/repository/models/none/load", 403),
     ("POST", "/v2/repository/models/none/unload", 403)])
 def test_unknown_paths(server, method, path, status):
     got, answer = server.json(method, path, b"{}" if method == "POST" else None)
     assert (got, "error" in answer) == (status, True)
+
+
+def test_a_forgotten_length_is_guessed(server):
+    body = json.dumps(x_of(parameters={"binary_data_size": 32})).encode() + b"\0\xff" * 16
+    status, answer = server.json("POST", "/v2/models/perceptron/infer", body)
+    assert status == 400
+    assert "looks like binary data without inference-header-content-length" in answer["error"]
+
+
+def test_names_that_are_given_back_are_short(server):
+    status, answer = server.json("POST", "/v2/models/perceptron/infer", x_of(name="y" * 10_000))
+    assert status == 400 and len(answer["error"]) < 300
+
+
+def test_encodings_in_any_case_and_with_weights(server):
+    body = json.dumps(x_of()).encode()
+    path = "/v2/models/perceptron/infer"
+    for encoding in ("GZIP", " gzip", "Identity"):
+        sent = body if encoding == "Identity" else gzip.compress(body)
+        assert server.json("POST", path, sent, {"Content-Encoding": encoding})[0] == 200
+    assert server.json("POST", path, gzip.compress(body) + b"more",
+                       {"Content-Encoding": "gzip"})[0] == 400
+    for accepted, encoding in (("gzip;q=0", None), ("gzip; q=0, deflate", "deflate"),
+                               ("gzip;q=0.1, deflate;q=0.5", "deflate"), ("GZip", "gzip"),
+                               ("br", None), ("gzip;q=x", None)):
+        status, headers, _ = server.ask("POST", path, body, {"Accept-Encoding": accepted})
+        assert (status, headers.get("content-encoding")) == (200, encoding)
+
+
+def test_head_and_wrong_methods(server):
+    for path in ("/v2/health/live", "/v2/health/ready", "/v2/models/perceptron/ready"):
+        status, headers, body = server.ask("HEAD", path)
+        assert (status, body) == (200, b"") and int(headers["content-length"]) > 0
+    status, headers, _ = server.ask("DELETE", "/v2/models/perceptron/infer")
+    assert (status, headers["allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize("request_text, status", [
+    (b"GET /v2/health/live HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n"
+     b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: YQ==\r\n\r\n",
+     400),
+    (b"no HTTP at all\r\n\r\n", 400),
+    (b"POST /v2/models/perceptron/infer HTTP/1.1\r\nHost: a\r\nContent-Length: "
+     + b"9" * 400 + b"\r\n\r\n", 400)], ids=["websocket", "no HTTP", "length"])
+def test_what_is_no_request_is_refused_in_json(server, request_text, status):
+    with socket.create_connection(("127.0.0.1", server.http), timeout=30) as one:
+        one.sendall(request_text)
+        reply = b""
+        while part := one.recv(4096):
+            reply += part
+    head, body = reply.split(b"\r\n\r\n", 1)
+    assert head.startswith(b"HTTP/1.1 %d" % status) and "error" in json.loads(body)
+
+
+def test_contents_of_grpc_are_typed(server):
+    def asked(datatype, member, items):
+        x = over_grpc.InferInput("x", [1, 8], datatype)
+        getattr(x._input.contents, member).extend(items)
+        with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+            return client.infer("perceptron", [x])
+
+    inputs, answers = case_of("perceptron")
+    result = asked("FP32", "fp32_contents", inputs["x"][:1].ravel().tolist())
+    got = np.array(result.get_response().outputs[0].contents.fp32_contents, np.float32)
+    close(got.reshape(1, 4), answers[0][:1])
+    for datatype, member, items, part in [
+            ("FP32", "fp64_contents", [0.0] * 8, "not fp64_contents"),
+            ("FP32", "fp32_contents", [0.0] * 7, "expected 8 elements .* got 7"),
+            ("INT8", "int_contents", [300] * 8, "element 0 is 300"),
+            ("FP16", "fp32_contents", [0.0] * 8, "raw_input_contents")]:
+        with pytest.raises(InferenceServerException, match=part):
+            asked(datatype, member, items)
 
 
 def test_errors_over_grpc(server):

@@ -11,7 +11,6 @@ import subprocess
 
 import numpy as np
 import pytest
-from cases import path_of
 from serving_server import CHANGES, make_repository, serving
 
 for needed in ("kserve", "tritonclient", "grpc_health", "grpc_reflection"):

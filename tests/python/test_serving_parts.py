@@ -2,10 +2,13 @@
 
 import asyncio
 import importlib.util
+import json
+import logging
 import os
 import shutil
 import threading
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -17,17 +20,21 @@ for needed in ("orjson", "prometheus_client"):
                     "could make build/serve", allow_module_level=True)
 import fxjit  # noqa: E402
 from fxjit.serving import Tensor  # noqa: E402
-from fxjit.serving.batch_plan import BatchPlan, Padding  # noqa: E402
+from fxjit.serving.account import Account  # noqa: E402
+from fxjit.serving.batch_plan import BatchPlan, Padding, shown  # noqa: E402
 from fxjit.serving.batcher import Batcher, BatchOptions, Job  # noqa: E402
 from fxjit.serving.engine import FxjitEngine, _example_of  # noqa: E402
 from fxjit.serving.errors import (  # noqa: E402
-    BadRequest, Expired, ModelFailed, NotFound, NotReady, Overloaded)
+    BadRequest, Expired, ModelFailed, NotFound, NotReady, Overloaded, TooLarge)
 from fxjit.serving.front_door import FrontDoor  # noqa: E402
+from fxjit.serving.grpc_receipts import Receipts  # noqa: E402
 from fxjit.serving.load import load_served, rows_are_alone  # noqa: E402
+from fxjit.serving.log_limits import OfOneKind, line_of  # noqa: E402
 from fxjit.serving.model_config import ServeOptions  # noqa: E402
 from fxjit.serving.repository import Repository  # noqa: E402
 from fxjit.serving.requests import Request  # noqa: E402
 from fxjit.serving.rest import RestApp  # noqa: E402
+from fxjit.serving.rest_body import unpacked  # noqa: E402
 from fxjit.serving.served import Served  # noqa: E402
 
 ROWS = (Tensor("x", "FP32", ("rows", "places")),)
@@ -70,8 +77,8 @@ class Queue:
         self.batcher = Batcher(self.engine, plan, BatchOptions(**{"instances": 1, **options}))
         self.ended = []
 
-    def ask(self, array, deadline=None):
-        job = Job([array], deadline, self.ended.extend)
+    def ask(self, array, deadline=None, priority=2**64):
+        job = Job([array], deadline, self.ended.extend, priority)
         self.batcher.submit(job)
         return job
 
@@ -175,6 +182,13 @@ def test_after_the_end_nothing_is_taken(queue):
 def test_what_does_not_fit_is_refused(queue, array):
     with pytest.raises(BadRequest, match="x"):
         queue.ask(array)
+
+
+def test_sizes_are_told_in_the_users_terms():
+    assert shown(("s77", 8)) == "[batch, 8]"
+    assert shown(("s77", "s3", "2*s3 + s77", "u1")) == "[batch, n, 2*n + batch, m]"
+    assert shown(("rows", "places", "s0")) == "[rows, places, n]"
+    assert shown(()) == "[]"
 
 
 def test_padded_requests_share_calls():
@@ -348,13 +362,78 @@ def test_a_client_that_goes_away_is_not_computed():
     assert engine.calls == [(1, 3)]
 
 
-def test_bodies_beyond_the_bound_are_refused():
-    door = FrontDoor(Fixed(None), max_bytes=100, max_held=150)
-    door.hold(100)
+def test_the_account_refuses_what_goes_beyond_it():
+    account = Account(150)
+    one, other = account.open(), account.open()
+    one.grow(100)
     with pytest.raises(Overloaded):
-        door.hold(51)
-    door.release(100)
-    door.hold(150)
+        other.grow(51)
+    with pytest.raises(TooLarge):
+        one.grow(51)
+    one.share()  # A thread works on it still.
+    one.close()
+    assert account.held == 100
+    one.close()
+    other.grow(150)
+    other.shrink(50)
+    assert account.held == 100
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 20, (1 << 20) + 1, 3 << 20])
+def test_bodies_are_unpacked_piece_by_piece(size):
+    for whole in (bytes(size), np.random.default_rng(0).bytes(size)):
+        packed = bytearray(zlib.compress(whole, 1))
+        held = Account(8 << 20).open()
+        held.grow(len(packed))
+        assert unpacked(packed, "deflate", 4 << 20, held) == whole and held.size == size
+        for wrong in (packed + b"x", packed[:-1]):
+            with pytest.raises(BadRequest):
+                unpacked(wrong, "deflate", 4 << 20, Account(16 << 20).open())
+    with pytest.raises(TooLarge):
+        unpacked(bytearray(zlib.compress(bytes(5 << 20))), "deflate", 4 << 20, held)
+
+
+def test_the_oldest_message_makes_room_for_others():
+    async def ask():
+        receipts = Receipts(slots=1, seconds=3600)
+        never = asyncio.Event()
+        first = asyncio.ensure_future(receipts.receive(never.wait))
+        await asyncio.sleep(0)
+        second = asyncio.ensure_future(receipts.receive(lambda: asyncio.sleep(0, b"message")))
+        assert await second == b"message"
+        with pytest.raises(Overloaded):
+            await first
+        last = asyncio.ensure_future(receipts.receive(never.wait))
+        await asyncio.sleep(0)
+        receipts.end()
+        with pytest.raises(NotReady):
+            await last
+
+    asyncio.run(ask())
+
+
+def test_lines_are_cut_and_warnings_counted():
+    for fields in ({"error": "x" * 10**6}, {f"field{n}": "\n" * 1000 for n in range(50)},
+                   {"request": "\0" * 10**6, "reason": "bad"}):
+        line = line_of({"time": "now", "level": "warning", "event": "refused", **fields})
+        assert len(line) <= 1024 and json.loads(line)["event"] == "refused"
+    assert "the end" in line_of({"event": "failed", "traceback": "x" * 10**5 + "the end"})
+    limit = OfOneKind()
+    records = [logging.LogRecord("a", logging.WARNING, "", 0, "refused", None, None)
+               for _ in range(1000)]
+    passed = [record for record in records if limit.filter(record)]
+    assert 10 <= len(passed) <= 30
+    error = logging.LogRecord("a", logging.ERROR, "", 0, "refused", None, None)
+    assert limit.filter(error)
+
+
+def test_the_first_priority_is_first(queue):
+    queue.hold()
+    jobs = [queue.ask(rows_of(n, places=n), priority=priority)
+            for n, priority in ((1, 2**64), (2, 3), (4, 1), (5, 3))]
+    queue.finish()
+    assert [places for _, places in queue.engine.calls[1:]] == [4, 2, 5, 1]
+    assert all(job.results is not None for job in jobs)
 
 
 def options(**changes):

@@ -71,6 +71,7 @@ const std::vector<Room>& rooms() {
       {"omp.h", {"kernels/", "tests/kernels/", "bench/"}},
       {"Python.h", {"python/"}},
       {"nanobind/", {"python/"}},
+      {"simdjson.h", {"python/"}},
       {"xxhash.h", {"src/support/"}},
       {"zlib.h", {"tools/", "tests/"}},
       {"CLI/", {"tools/", "examples/", "bench/", "tests/"}},

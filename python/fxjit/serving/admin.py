@@ -7,8 +7,8 @@ has no more), and, with --repository-changes, loading and unloading. It computes
 to infer are refused. The address is 127.0.0.1 unless one is given; TLS and tokens are those of the
 other ports.
 
-Whoever limits connections: `CONNECTIONS` of them are kept for this port, so the limit of all others
-together is below that of the process's descriptors by at least as many.
+`CONNECTIONS` of its connections may be open, beside those of the other ports; bounds.py takes
+descriptors for both.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import numpy as np
 from .datatypes import Tensor
 from .errors import BadRequest
 
+MADE_UP = r"\b[su]\d+\b"  # A symbol that torch.export named.
 Shapes = tuple[tuple[int, ...], ...]
 
 
@@ -34,6 +35,21 @@ def row_symbol(inputs: tuple[Tensor, ...]) -> str | None:
     return symbol if isinstance(symbol, str) and symbol.isidentifier() else None
 
 
+def shown(sizes: tuple[int | str, ...]) -> str:
+    """Sizes for a client's eyes. Symbols that the exporter made up (s77) become "batch" in dim 0
+    and letters elsewhere."""
+    letters, names = iter("nmkpqrstuv"), {}
+    if sizes and re.fullmatch(MADE_UP, str(sizes[0])):
+        names[sizes[0]] = "batch"
+
+    def name_of(symbol: re.Match[str]) -> str:
+        if symbol[0] not in names:
+            names[symbol[0]] = next(letters, symbol[0])
+        return names[symbol[0]]
+
+    return f"[{', '.join(re.sub(MADE_UP, name_of, str(size)) for size in sizes)}]"
+
+
 def check_array(tensor: Tensor, array: np.ndarray, symbols: dict[str, int]) -> None:
     """BadRequest unless datatype, rank and sizes fit; `symbols` takes what each stands for."""
     from .datatypes import datatype_of
@@ -48,8 +64,8 @@ def check_array(tensor: Tensor, array: np.ndarray, symbols: dict[str, int]) -> N
         elif wanted.isidentifier():
             fits = fits and symbols.setdefault(wanted, size) == size
     if not fits:
-        raise BadRequest(f"input {tensor.name}: expected the shape "
-                         f"[{', '.join(map(str, tensor.sizes))}], got {list(array.shape)}")
+        raise BadRequest(f"input {tensor.name}: expected the shape {shown(tensor.sizes)}, "
+                         f"got {list(array.shape)}")
 
 
 def _mentions(size: int | str, symbols: set[str]) -> bool:

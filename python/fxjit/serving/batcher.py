@@ -15,6 +15,7 @@ from .batch_plan import BatchPlan, Shapes
 from .engine import Engine
 from .errors import Expired, ModelFailed, NotReady, Overloaded, ServingError
 from .redaction import without_paths
+from .requests import LAST
 
 log = logging.getLogger("fxjit.serving")
 Seconds = tuple[float, float, float]
@@ -37,8 +38,9 @@ class Job:
     that computed it, with all jobs that ended together. Times are of time.monotonic()."""
 
     def __init__(self, arrays: list[np.ndarray], deadline: float | None,
-                 done: Callable[[list[Job]], None]):
+                 done: Callable[[list[Job]], None], priority: int = LAST):
         self.arrays, self.deadline, self.done = arrays, deadline, done
+        self.priority = priority
         self.symbols: dict[str, int] = {}
         self.key: Shapes = ()
         self.rows = 1
@@ -85,7 +87,10 @@ class Batcher:
                 raise NotReady("the model is being unloaded")
             if len(self._queue) >= self.options.queue:
                 raise Overloaded(f"{len(self._queue)} requests wait already")
-            self._queue.append(job)
+            behind = len(self._queue)  # Behind all of the same priority.
+            while behind and self._queue[behind - 1].priority > job.priority:
+                behind -= 1
+            self._queue.insert(behind, job)
             self._last_arrival = job.queued
             self._changed.notify()
 

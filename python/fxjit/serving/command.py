@@ -87,8 +87,18 @@ def parser() -> argparse.ArgumentParser:
         help="bytes of all requests at a time; others are refused (%(default)s)")
     add("--drain-seconds", type=_number(0, float), default=0, metavar="S",
         help="time after SIGTERM in which it answers but is not ready (%(default)s)")
-    add("--grace-seconds", type=_number(0, int), default=30, metavar="S",
-        help="time for what was begun before it stops (%(default)s)")
+    add("--grace-seconds", type=_number(0, float), default=30, metavar="S",
+        help="time for what was begun before it stops; what is not done is refused (%(default)s)")
+    add("--header-seconds", type=_number(0.1, float), default=10, metavar="S",
+        help="for the headers of a request (%(default)s)")
+    add("--idle-seconds", type=_number(1, float), default=75, metavar="S",
+        help="for which a connection may be idle (%(default)s)")
+    add("--body-seconds", type=_number(0.1, float), default=30, metavar="S",
+        help="for a body or message to come, or an answer to be taken (%(default)s)")
+    add("--max-connections", type=_number(1, int), default=1024, metavar="N",
+        help="of each protocol; others are refused (%(default)s)")
+    add("--max-connections-of-address", type=_number(1, int), default=1024, metavar="N",
+        help="of REST, from one address; others are refused (%(default)s)")
     add("--front-code", action="store_true",
         help="run the Python files that a model.json names as its front")
     add("--log", default="info", choices=["debug", "info", "warning", "error"],
@@ -134,6 +144,9 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
         made.error("--tls-cert and --tls-key are given together")
     if found.http < 0 and found.grpc < 0:
         made.error("--http -1 and --grpc -1: nothing to listen at")
+    if found.max_held_mb < found.max_body_mb:
+        made.error(f"--max-held-mb {found.max_held_mb}: expected at least --max-body-mb, "
+                   f"{found.max_body_mb}")
     return found
 
 
@@ -151,6 +164,7 @@ def serve(given: argparse.Namespace) -> int:
     """Until it is told to end. fxjit.UserError and OSError where it cannot start."""
     logs.set_up(given.log)
     from .access import Access, Tokens
+    from .bounds import Bounds
     from .front_door import FrontDoor
     from .listening import Tls
     from .load import load_served
@@ -166,7 +180,10 @@ def serve(given: argparse.Namespace) -> int:
     door = FrontDoor(repository, given.max_body_mb << 20, given.max_held_mb << 20)
     server = Server(repository, door, given.host, None if given.http < 0 else given.http,
                     None if given.grpc < 0 else given.grpc, given.drain_seconds,
-                    given.grace_seconds, admin_at=given.admin, access=access, tls=tls,
+                    given.grace_seconds,
+                    Bounds(given.header_seconds, given.idle_seconds, given.body_seconds,
+                           given.max_connections, given.max_connections_of_address),
+                    admin_at=given.admin, access=access, tls=tls,
                     poll_seconds=given.poll_seconds)
     server.run()
     return int(server.failed)

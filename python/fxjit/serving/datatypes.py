@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .errors import BadRequest
+from fxjit import _fxjit
+
+from .account import Held
+from .errors import BadRequest, short
 
 # Names of the protocol, and NumPy's of the same numbers.
 NUMPY_OF = {
@@ -26,6 +29,8 @@ CONTENTS_OF = {
     "INT16": "int_contents", "INT32": "int_contents", "INT64": "int64_contents",
     "FP32": "fp32_contents", "FP64": "fp64_contents", "BYTES": "bytes_contents"}
 MAX_RANK = 8
+MAX_TEXTS = 1 << 20  # Elements of BYTES, each of which is an object of Python's.
+BYTES_OF_TEXT = 64  # That such an object takes beside its own bytes.
 
 
 @dataclass(frozen=True)
@@ -52,13 +57,13 @@ class Tensor:
 
 
 def checked_shape(name: str, shape: Any) -> tuple[int, ...]:
-    """The sizes that a request states: whole numbers from 0, of less than 2^63 elements."""
+    """The sizes that a request states: whole numbers from 0, of less than 2^59 elements."""
     if not isinstance(shape, list) or len(shape) > MAX_RANK:
         raise BadRequest(f"input {name}: shape: expected a list of at most {MAX_RANK} sizes")
     for size in shape:
         if isinstance(size, bool) or not isinstance(size, int) or not 0 <= size < 2**63:
-            raise BadRequest(f"input {name}: shape: expected sizes from 0, got {size!r}")
-    if math.prod(shape) >= 2**63:
+            raise BadRequest(f"input {name}: shape: expected sizes from 0, got {short(repr(size))}")
+    if math.prod(max(size, 1) for size in shape) >= 2**59:  # In bytes less than 2^63.
         raise BadRequest(f"input {name}: shape: {shape} has too many elements")
     return tuple(shape)
 
@@ -67,14 +72,16 @@ def dtype_of(name: str, datatype: Any) -> np.dtype:
     known = NUMPY_OF.get(datatype) if isinstance(datatype, str) else None
     if known is None:
         raise BadRequest(f"input {name}: datatype: expected one of {', '.join(NUMPY_OF)}, "
-                         f"got {datatype!r}")
+                         f"got {short(repr(datatype))}")
     return known
 
 
-def from_bytes(name: str, datatype: Any, shape: tuple[int, ...], data: Any) -> np.ndarray:
+def from_bytes(name: str, datatype: Any, shape: tuple[int, ...], data: Any,
+               held: Held) -> np.ndarray:
     """A tensor in the binary form; numbers share the memory of `data` where they can."""
     dtype = dtype_of(name, datatype)
     if dtype.hasobject:
+        held.grow(min(math.prod(shape), len(data) // 4) * BYTES_OF_TEXT)
         return texts_from_bytes(name, shape, data)
     expected = math.prod(shape) * dtype.itemsize
     if len(data) != expected:
@@ -89,6 +96,8 @@ def from_bytes(name: str, datatype: Any, shape: tuple[int, ...], data: Any) -> n
 def texts_from_bytes(name: str, shape: tuple[int, ...], data: Any) -> np.ndarray:
     """Elements of BYTES: four bytes with the length before each."""
     count, at, items = math.prod(shape), 0, []
+    if count > MAX_TEXTS:
+        raise BadRequest(f"input {name}: more than {MAX_TEXTS} texts")
     while at < len(data) and len(items) < count:
         if at + 4 > len(data):
             raise BadRequest(f"input {name}: a length is cut off")
@@ -109,75 +118,51 @@ def objects(items: list[Any], shape: tuple[int, ...]) -> np.ndarray:
     return made.reshape(shape)
 
 
-def from_json(name: str, datatype: Any, shape: tuple[int, ...], data: Any) -> np.ndarray:
-    """A tensor as (nested) lists of JSON."""
+def from_json(name: str, datatype: Any, shape: tuple[int, ...], text: Any,
+              place: tuple[int, int], held: Held) -> np.ndarray:
+    """A tensor as a (nested) list of JSON, which stands at this place of the text."""
     dtype = dtype_of(name, datatype)
-    if not isinstance(data, list):
-        raise BadRequest(f"input {name}: data: expected a list")
-    if dtype.hasobject:
-        return texts_from_json(name, shape, data)
+    count, (begin, end) = math.prod(shape), place
+    # Elements have a character and a comma or bracket each: where the shape asks for more than
+    # there can be, no memory is taken for them.
+    room = min(count, (end - begin) // 2)
+    held.grow(room * (BYTES_OF_TEXT if dtype.hasobject else dtype.itemsize))
     try:
-        array = np.asarray(data)
-    except (ValueError, OverflowError) as error:
-        raise BadRequest(f"input {name}: data: {error}") from None
-    return fitted(name, datatype, shape, array)
-
-
-def fitted(name: str, datatype: str, shape: tuple[int, ...], array: np.ndarray) -> np.ndarray:
-    """Numbers as an array of the datatype and shape; BadRequest where one would change."""
-    dtype = dtype_of(name, datatype)
-    if array.size != math.prod(shape):
-        raise BadRequest(f"input {name}: expected {math.prod(shape)} elements for shape "
-                         f"{list(shape)}, got {array.size}")
-    if array.size == 0:
-        return np.empty(shape, dtype)
-    given, wanted = array.dtype.kind, dtype.kind
-    fits = given in ("bif" if wanted == "f" else "biu" if wanted in "iu" else "b")
-    if not fits or (given == "b") != (wanted == "b"):
-        raise BadRequest(f"input {name}: data: expected numbers of {datatype}")
-    if wanted in "iu":
-        bounds = np.iinfo(dtype)
-        if array.min() < bounds.min or array.max() > bounds.max:
-            raise BadRequest(f"input {name}: data: a number beyond {datatype}")
-    with np.errstate(over="ignore"):
-        return array.astype(dtype).reshape(shape)
-
-
-def texts_from_json(name: str, shape: tuple[int, ...], data: list[Any]) -> np.ndarray:
-    items: list[bytes] = []
-    pending = [iter(data)]  # Of nested lists, the innermost last.
-    while pending:
-        item = next(pending[-1], pending)
-        if item is pending:
-            pending.pop()
-        elif isinstance(item, str):
-            items.append(item.encode("utf-8", "surrogatepass"))
-        elif isinstance(item, list) and len(pending) < MAX_RANK:
-            pending.append(iter(item))
+        if dtype.hasobject:
+            items = _fxjit.read_texts(text, begin, end)
+            got = len(items)
         else:
-            raise BadRequest(f"input {name}: data: expected texts")
-    if len(items) != math.prod(shape):
-        raise BadRequest(f"input {name}: expected {math.prod(shape)} elements for shape "
-                         f"{list(shape)}, got {len(items)}")
-    return objects(items, shape)
+            kind = "FP64" if datatype == "FP16" else datatype
+            made = np.empty(room, NUMPY_OF[kind])
+            got = _fxjit.fill_numbers(text, begin, end, kind, made)
+    except ValueError as error:
+        raise BadRequest(f"input {name}: data: {error}") from None
+    if got != count:
+        raise BadRequest(f"input {name}: expected {count} elements for shape {list(shape)}, "
+                         f"got {got}")
+    if dtype.hasobject:
+        return objects(items, shape)
+    return (_halves(name, made) if datatype == "FP16" else made).reshape(shape)
 
 
-def to_bytes(array: np.ndarray) -> bytes:
-    """The binary form: little-endian in row-major order."""
-    if not array.dtype.hasobject:
-        return array.tobytes()
-    return b"".join(struct.pack("<I", len(item)) + item for item in array.ravel().tolist())
+def _halves(name: str, numbers: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        made = numbers.astype(np.float16)
+    beyond = np.isinf(made)
+    if beyond.any():
+        place = int(beyond.argmax())
+        raise BadRequest(f"input {name}: data: expected numbers of FP16, but element {place} is "
+                         f"{numbers[place]:g}")
+    return made
 
 
-def to_json(array: np.ndarray) -> list[Any]:
-    """A flat list; BYTES as texts of UTF-8, which BadRequest refuses for other bytes."""
-    flat = array.ravel().tolist()
-    if not array.dtype.hasobject:
-        return flat
-    try:
-        return [item.decode() for item in flat]
-    except UnicodeDecodeError:
-        raise BadRequest("an output is no text of UTF-8: ask for binary data") from None
+def to_bytes(array: np.ndarray) -> bytes | memoryview:
+    """The binary form, little-endian in row-major order: of the array's memory where it can be."""
+    if array.dtype.hasobject:
+        return b"".join(struct.pack("<I", len(item)) + item for item in array.ravel().tolist())
+    if array.size and array.flags.c_contiguous:
+        return memoryview(array).cast("B")
+    return array.tobytes()
 
 
 def datatype_of(array: np.ndarray) -> str:

@@ -12,6 +12,14 @@ def short(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
+MOST_SHOWN = 100  # Characters of a client's text in a message.
+
+
+def short(text: str) -> str:
+    """A client's text as messages give it back."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
 class ServingError(Exception):
     """What a client is told: `http` is the status of REST with `headers`, `grpc` the name of the
     StatusCode, `reason` the label in the metrics. `detail` is for the log: what clients must not
@@ -36,7 +44,29 @@ class BadRequest(ServingError):
 class TooLarge(BadRequest):
     """More bytes than the server takes."""
 
-    http, reason = 413, "too_large"
+    http, grpc, reason = 413, "RESOURCE_EXHAUSTED", "too_large"
+
+
+class LongHeaders(TooLarge):
+    """More bytes of headers than the server takes."""
+
+    http = 431
+
+
+class Slow(BadRequest):
+    """The headers or the body did not come in time."""
+
+    http, grpc, reason = 408, "DEADLINE_EXCEEDED", "slow"
+
+
+class WrongMethod(ServingError):
+    """The path is there, for others of HTTP's methods."""
+
+    http, grpc, reason = 405, "UNIMPLEMENTED", "wrong_method"
+
+    def __init__(self, allowed: str):
+        super().__init__(f"the path takes {allowed} only")
+        self.allowed = allowed
 
 
 class NotFound(ServingError):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import fxjit
 
+from .account import Account
 from .datatypes import Tensor
-from .errors import (
-    MOST_TOLD, Cancelled, NotReady, Overloaded, Retired, ServingError, short)
+from .errors import MOST_TOLD, Cancelled, NotReady, Retired, ServingError, short
 from .metrics import STAGES
 from .repository import Repository
 from .requests import Answer, Request, new_id
@@ -22,27 +23,42 @@ NAME, EXTENSIONS = "fxjit", ["model_repository", "model_configuration", "binary_
                           "statistics"]
 
 
+class _Asked:
+    """What a request asks for, and which version answers it once that is found."""
+
+    def __init__(self, name: str, version: str, request_id: str):
+        self.name, self.version, self.id = name, version, request_id
+        self.served: Served | None = None
+        self.begun = time.monotonic()
+        self.arrived = False  # Whether its body is there, and the model is asked.
+
+
 class FrontDoor:
-    """max_bytes: of one body. max_held: of all bodies that are being worked on; more are refused
-    as Overloaded, so that memory stays bounded. Of one event loop."""
+    """max_bytes: of one body. max_held: of the account of all that requests hold. Of one event
+    loop."""
 
     def __init__(self, repository: Repository, max_bytes: int = 64 << 20,
                  max_held: int = 512 << 20):
-        self.repository, self.max_bytes, self.max_held = repository, max_bytes, max_held
-        self._held = self.in_flight = 0
+        self.repository, self.max_bytes = repository, max_bytes
+        self.account = Account(max_held)
+        self._open: set[asyncio.Task[Any]] = set()  # Those in infer().
+        self._ended = False
 
     @property
     def held(self) -> int:
         """Bytes of requests that are being worked on."""
-        return self._held
+        return self.account.held
 
-    def hold(self, size: int) -> None:
-        if self._held + size > self.max_held:
-            raise Overloaded(f"{self._held} bytes of requests are being worked on already")
-        self._held += size
+    @property
+    def in_flight(self) -> int:
+        """Requests to models that are being worked on."""
+        return len(self._open)
 
-    def release(self, size: int) -> None:
-        self._held -= size
+    def end(self) -> None:
+        """Answers NotReady to the requests that are open, and to all that come."""
+        self._ended = True
+        for task in list(self._open):
+            task.cancel()
 
     def metadata(self) -> dict[str, object]:
         return {"name": NAME, "version": fxjit.__version__, "extensions": EXTENSIONS}
@@ -92,54 +108,69 @@ class FrontDoor:
         await asyncio.get_running_loop().run_in_executor(None, self.repository.unload, name)
 
     async def infer(self, name: str, version: str, request_id: str,
-                    read: Callable[[], Request],
-                    write: Callable[[Answer, Request], object]) -> object:
-        """Reads a request, has it answered and writes the answer. ServingError."""
-        begun = time.monotonic()
+                    read: Callable[[], Awaitable[Request]],
+                    write: Callable[[Answer, Request], Awaitable[Any]],
+                    arrive: Callable[[], Awaitable[None]] | None = None) -> Any:
+        """Lets a request arrive, reads it, has it answered and writes the answer. Nothing arrives
+        for a model that is not there. ServingError."""
         request_id = request_id or new_id()
-        served: Served | None = None
-        times: dict[str, float] = {}
-        self.in_flight += 1
+        asked = _Asked(name, version, request_id)
+        task = asyncio.current_task()
+        self._open.add(task)
         try:
-            served = self.repository.find(name, version)
-            request = read()
-            times["read"] = time.monotonic() - begun
-            try:
-                answer = await served.infer(request, times)
-            except Retired:
-                served = self.repository.find(name, version)
-                answer = await served.infer(request, times)
-            computed = time.monotonic()
-            written = write(answer, request)
-            times["write"] = time.monotonic() - computed
+            if self._ended:
+                raise NotReady("the server stops")
+            return await self._infer(asked, read, write, arrive)
         except ServingError as error:
-            self._failed(served, name, version, request_id, error, begun)
+            self._failed(asked, error)
             raise
         except asyncio.CancelledError:
-            self._failed(served, name, version, request_id, Cancelled("the client went away"),
-                         begun)
-            raise
+            if not self._ended:
+                self._failed(asked, Cancelled("the client went away"))
+                raise
+            task.uncancel()
+            stopped = NotReady("the server stops")
+            self._failed(asked, stopped)
+            raise stopped from None
         finally:
-            self.in_flight -= 1
+            self._open.discard(task)
+
+    async def _infer(self, asked: _Asked, read: Any, write: Any, arrive: Any) -> Any:
+        times: dict[str, float] = {}
+        asked.served = self.repository.find(asked.name, asked.version)
+        if arrive:
+            await arrive()
+        asked.arrived = True
+        asked.begun = begun = time.monotonic()
+        request = await read()
+        times["read"] = time.monotonic() - begun
+        try:
+            answer = await asked.served.infer(request, times)
+        except Retired:
+            asked.served = self.repository.find(asked.name, asked.version)
+            answer = await asked.served.infer(request, times)
+        computed = time.monotonic()
+        written = await write(answer, request)
+        times["write"] = time.monotonic() - computed
         times["whole"] = time.monotonic() - begun
-        self._answered(served, request_id, times)
+        self._answered(asked, times)
         return written
 
-    def _answered(self, served: Served, request_id: str, times: dict[str, float]) -> None:
+    def _answered(self, asked: _Asked, times: dict[str, float]) -> None:
+        served = asked.served
         served.metrics.answered(times)
         if log.isEnabledFor(logging.DEBUG):
             log.debug("answered", extra={
-                "request": request_id, "model": served.name, "version": served.version,
+                "request": asked.id, "model": served.name, "version": served.version,
                 "batch": times["batch"],
                 **{f"{stage}_ms": round(1e3 * times[stage], 3) for stage in (*STAGES, "whole")}})
 
-    def _failed(self, served: Served | None, name: str, version: str, request_id: str,
-                error: ServingError, begun: float) -> None:
-        if served:  # Names that clients made up are no labels.
-            served.metrics.failed(error.reason, time.monotonic() - begun)
+    def _failed(self, asked: _Asked, error: ServingError) -> None:
+        if asked.served and asked.arrived:  # Names that clients made up are no labels.
+            asked.served.metrics.failed(error.reason, time.monotonic() - asked.begun)
             error.counted = True
-        log.warning("refused", extra={"request": request_id, "model": short(name),
-                                      "version": short(version), "reason": error.reason,
+        log.warning("refused", extra={"request": asked.id, "model": short(asked.name),
+                                      "version": short(asked.version), "reason": error.reason,
                                       "error": error.detail[:MOST_TOLD]})
 
 

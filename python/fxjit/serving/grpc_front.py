@@ -12,15 +12,20 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from . import grpc_messages
-from .errors import BadRequest, ModelFailed, ServingError
+from .account import Held
+from .body_threads import BodyThreads
+from .errors import BadRequest, ModelFailed, Overloaded, ServingError, TooLarge
 from .front_door import FrontDoor
 from .grpc_messages import MADE
+from .grpc_receipts import Receipts
 from .grpc_services import SERVICE
 from .kserve_parts import pb
-from .metrics import REFUSALS
-from .requests import Request, sooner
+from .metrics import count_refusal
+from .requests import Answer, Request, sooner
 
 log = logging.getLogger("fxjit.serving")
+INFER = "ModelInfer"
+MOST_PLAIN = 1 << 16  # Bytes of a message without tensors.
 Context = grpc.aio.ServicerContext
 Handler = Callable[[Any, Context], Awaitable[Any]]
 STREAMED = 64  # Requests of one stream that are worked on at a time; others are not read yet.
@@ -34,12 +39,31 @@ def parsed(kind: Any, data: bytes) -> Any:
         raise BadRequest(f"the message is damaged: {error}") from None
 
 
-class GrpcFront:
-    """The service's methods. Messages are parsed here, so that damaged ones are refused by the
-    protocol's code. Models are loaded and unloaded unless `allow_change` raises."""
+def _written(message: Any) -> bytes:
+    return message.SerializeToString()
 
-    def __init__(self, door: FrontDoor, allow_change: Callable[[], None]):
-        self._door, self._allow_change = door, allow_change
+
+class _Told:
+    """A stream's context for one of its requests, and that request's id."""
+
+    def __init__(self, context: Context):
+        self.id = ""
+        self.time_remaining, self.invocation_metadata = (
+            context.time_remaining, context.invocation_metadata)
+
+
+class GrpcFront:
+    """The service's methods. All are handled as streams, so that a message is received when there
+    is room for it; they are parsed here, so that damaged ones are refused by the protocol's code.
+    Messages that do not arrive, and answers that are not taken, within `seconds` are given up.
+    Models are loaded and unloaded unless `allow_change` raises."""
+
+    def __init__(self, door: FrontDoor, allow_change: Callable[[], None], seconds: float = 30,
+                 most_streams: int = 64):
+        self._allow_change = allow_change
+        self._door, self._seconds, self._most_streams = door, seconds, most_streams
+        self._receipts = Receipts(max(1, door.account.limit // 2 // door.max_bytes), seconds)
+        self._threads = BodyThreads()
         self._reading: set[asyncio.Task[None]] = set()  # Of the streams that are open.
         # By name: the message that each takes, and what answers it.
         self.methods: dict[str, tuple[Any, Handler]] = {
@@ -48,7 +72,6 @@ class GrpcFront:
             "ServerMetadata": (pb.ServerMetadataRequest, self._metadata),
             "ModelReady": (pb.ModelReadyRequest, self._model_ready),
             "ModelMetadata": (pb.ModelMetadataRequest, self._model_metadata),
-            "ModelInfer": (pb.ModelInferRequest, self._infer),
             "ModelConfig": (MADE["VersionRequest"], self._config),
             "ModelStatistics": (MADE["VersionRequest"], self._statistics),
             "RepositoryIndex": (MADE["IndexRequest"], self._index),
@@ -56,47 +79,82 @@ class GrpcFront:
             "RepositoryModelUnload": (MADE["ModelRequest"], self._unload)}
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        def written(message: Any) -> bytes:
-            return message.SerializeToString()
-
-        handlers = {name: grpc.unary_unary_rpc_method_handler(self._method(kind, handler),
-                                                              response_serializer=written)
-                    for name, (kind, handler) in self.methods.items()}
+        handlers = {name: grpc.stream_stream_rpc_method_handler(self._method(name))
+                    for name in (*self.methods, INFER)}
         handlers["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(
-            self._stream, response_serializer=written)
+            self._stream, response_serializer=_written)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
+
+    async def answer(self, name: str, data: bytes, context: Context) -> Any:
+        """The answer of a method to a message. ServingError."""
+        held = self._door.account.open()
+        try:
+            return await self._answer(name, data, context, held)
+        finally:
+            held.close()
+
+    def end(self) -> None:
+        """Gives up the messages that have not come."""
+        self._receipts.end()
 
     def end_streams(self) -> None:
         """Takes no more requests of streams, which end when those that came are answered."""
         for reading in self._reading:
             reading.cancel()
 
-    def _method(self, kind: Any, handler: Handler) -> Callable[[bytes, Context], Any]:
-        async def call(data: bytes, context: Context) -> Any:
+    def _method(self, name: str) -> Callable[[Any, Context], Any]:
+        async def call(_requests: Any, context: Context) -> None:
+            held = self._door.account.open()
             try:
-                return await self._answer(kind, handler, data, context)
-            except ServingError as error:
-                failure = error
-            if not failure.counted:
-                REFUSALS.labels("grpc", failure.grpc, failure.reason).inc()
-            await context.abort(grpc.StatusCode[failure.grpc], str(failure))
+                refused = await self._call(name, context, held)
+            finally:
+                held.close()
+            if refused:
+                await context.abort(*refused)
 
         return call
 
-    async def _answer(self, kind: Any, handler: Handler, data: bytes, context: Context) -> Any:
-        self._door.hold(len(data))
+    async def _call(self, name: str, context: Context,
+                    held: Held) -> tuple[grpc.StatusCode, str] | None:
+        """Receives and answers. The code and text of a refusal."""
         try:
+            data = await self._receipts.receive(context.read)
+            if data is grpc.aio.EOF:  # The library gives no message that is too large.
+                raise TooLarge(f"there is no message of at most {self._door.max_bytes} bytes")
+            response = await self._answer(name, data, context, held)
+            async with asyncio.timeout(self._seconds):
+                await context.write(await self._serialized(response, held))
+        except ServingError as error:
+            count_refusal("grpc", error)
+            return grpc.StatusCode[error.grpc], str(error)
+        except TimeoutError:
+            return grpc.StatusCode.DEADLINE_EXCEEDED, "the answer was not taken"
+        return None
+
+    async def _serialized(self, response: Any, held: Held) -> bytes:
+        return await self._threads.run(held, response.ByteSize(), response.SerializeToString)
+
+    async def _answer(self, name: str, data: bytes, context: Context, held: Held) -> Any:
+        held.grow(len(data))
+        try:
+            if name == INFER:
+                return await self._infer(data, context, held)
+            if len(data) > MOST_PLAIN:
+                raise TooLarge(f"the message has more than {MOST_PLAIN} bytes")
+            kind, handler = self.methods[name]
             return await handler(parsed(kind, data), context)
         except ServingError:
             raise
         except Exception as error:  # The server's own fault, which must not end it.
             log.exception("a request failed")
             raise ModelFailed(type(error).__name__) from error
-        finally:
-            self._door.release(len(data))
 
     async def _stream(self, requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[Any]:
         """One answer for each request, in the order of the requests."""
+        if len(self._reading) >= self._most_streams:
+            full = Overloaded(f"{self._most_streams} streams are open already")
+            count_refusal("grpc", full)
+            await context.abort(grpc.StatusCode[full.grpc], str(full))
         slots = asyncio.Semaphore(STREAMED)
         answers: asyncio.Queue[asyncio.Task[Any] | None] = asyncio.Queue()
 
@@ -123,18 +181,13 @@ class GrpcFront:
 
     async def _streamed(self, data: bytes, context: Context) -> Any:
         """An answer, or what was wrong: the stream's other requests go on."""
-        request_id = ""
-
-        async def infer(message: Any, context: Context) -> Any:
-            nonlocal request_id
-            request_id = message.id
-            return await self._infer(message, context)
-
+        told = _Told(context)
         try:
-            response = await self._answer(pb.ModelInferRequest, infer, data, context)
+            response = await self.answer(INFER, data, told)
         except ServingError as error:
+            count_refusal("grpc", error)
             return MADE["StreamResponse"](error_message=str(error),
-                                           infer_response=pb.ModelInferResponse(id=request_id))
+                                           infer_response=pb.ModelInferResponse(id=told.id))
         response.parameters["triton_final_response"].bool_param = True
         return MADE["StreamResponse"](infer_response=response)
 
@@ -162,19 +215,26 @@ class GrpcFront:
         return MADE["StatisticsResponse"](
             **self._door.statistics(message.name, message.version))
 
-    async def _infer(self, message: Any, context: Context) -> Any:
+    async def _infer(self, data: bytes, context: Any, held: Held) -> Any:
         left = context.time_remaining()
         deadline = None if left is None else time.monotonic() + left
-        told = dict(context.invocation_metadata() or ())
+        headers = dict(context.invocation_metadata() or ())
+        message = await self._threads.run(held, len(data), grpc_messages.Message, data, held)
+        around = message.around
+        if isinstance(context, _Told):
+            context.id = around.id
 
-        def read() -> Request:
-            request = grpc_messages.read_request(message)
+        async def read() -> Request:
+            request = await self._threads.run(held, len(data), grpc_messages.read_request, message)
             request.deadline = sooner(request.deadline, deadline)
             return request
 
-        return await self._door.infer(message.model_name, message.model_version,
-                                      str(told.get("x-request-id") or message.id), read,
-                                      grpc_messages.written)
+        async def write(answer: Answer, request: Request) -> Any:
+            size = sum(array.nbytes for array in answer.outputs.values())
+            return await self._threads.run(held, size, grpc_messages.written, answer, request, held)
+
+        return await self._door.infer(around.model_name, around.model_version,
+                                      str(headers.get("x-request-id") or around.id), read, write)
 
     async def _index(self, message: Any, _context: Context) -> Any:
         rows = await asyncio.get_running_loop().run_in_executor(

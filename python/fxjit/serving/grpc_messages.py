@@ -3,18 +3,24 @@ here from `triton_schema`, because KServe has none or numbers their fields in it
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import numpy as np
 from google.protobuf import descriptor_pb2, message_factory
+from google.protobuf.message import DecodeError
+
+from fxjit import _fxjit
 
 from . import datatypes
-from .errors import BadRequest
+from .account import Held
+from .errors import BadRequest, short
 from .kserve_parts import pb
-from .requests import Answer, Request, check_parameters, deadline_of
+from .requests import Answer, Request, check_parameters, deadline_of, priority_of
 from .triton_schema import ENUMS, MESSAGES, PACKAGE
 
+AT_A_TIME = 1 << 15  # Elements that are written while other threads wait.
 _FIELD = descriptor_pb2.FieldDescriptorProto
 _LINE = re.compile(r"(repeated )?([\w.]+) (\w+) = (\d+)")
 
@@ -60,48 +66,77 @@ def _parameters(messages: Any) -> dict[str, Any]:
     return check_parameters(values)
 
 
-def _from_contents(tensor: Any, shape: tuple[int, ...]) -> np.ndarray:
-    member = datatypes.CONTENTS_OF.get(tensor.datatype)
-    dtype = datatypes.dtype_of(tensor.name, tensor.datatype)
-    if member is None:
-        raise BadRequest(f"input {tensor.name}: {tensor.datatype} comes in raw_input_contents")
-    for field, _ in tensor.contents.ListFields():
-        if field.name != member:
-            raise BadRequest(f"input {tensor.name}: {tensor.datatype} comes in {member}, not "
-                             f"{field.name}")
-    items = getattr(tensor.contents, member)
-    if dtype.hasobject and len(items) == int(np.prod(shape, dtype=object)):
-        return datatypes.objects(list(items), shape)
-    return datatypes.fitted(tensor.name, tensor.datatype, shape, np.array(items))
+class Message:
+    """A request's message: `around` is parsed, the elements of tensors are still bytes. BadRequest
+    for a damaged one."""
 
+    def __init__(self, data: bytes, held: Held):
+        self.data, self.held = data, held
+        try:
+            around, self.contents, self.raw = _fxjit.split_message(data)
+            self.around = pb.ModelInferRequest.FromString(around)
+        except (ValueError, DecodeError) as error:
+            raise BadRequest(str(error)) from None
 
-def read_request(message: Any) -> Request:
-    """BadRequest says what is wrong with it."""
-    raw = message.raw_input_contents
-    if raw and len(raw) != len(message.inputs):
-        raise BadRequest(f"{len(message.inputs)} inputs, but {len(raw)} raw_input_contents")
-    inputs: dict[str, np.ndarray] = {}
-    for place, tensor in enumerate(message.inputs):
-        name = tensor.name
-        if name in inputs:
-            raise BadRequest(f"input {name}: given twice")
-        _parameters(tensor.parameters)
+    def input(self, place: int, tensor: Any, name: str) -> np.ndarray:
         shape = datatypes.checked_shape(name, list(tensor.shape))
-        if not raw:
-            inputs[name] = _from_contents(tensor, shape)
-        elif tensor.HasField("contents"):
+        contents = self.contents[place]
+        if not self.raw:
+            return self._from_contents(tensor, name, shape, contents)
+        if contents:
             raise BadRequest(f"input {name}: both contents and raw_input_contents")
-        else:
-            inputs[name] = datatypes.from_bytes(name, tensor.datatype, shape, raw[place])
-    for output in message.outputs:
+        begin, end = self.raw[place]
+        return datatypes.from_bytes(name, tensor.datatype, shape,
+                                    memoryview(self.data)[begin:end], self.held)
+
+    def _from_contents(self, tensor: Any, name: str, shape: tuple[int, ...],
+                       contents: list[tuple[int, int]]) -> np.ndarray:
+        dtype = datatypes.dtype_of(name, tensor.datatype)
+        count, size = math.prod(shape), sum(end - begin for begin, end in contents)
+        # An element has a byte at least: where the shape asks for more than there can be, no
+        # memory is taken for them.
+        room = min(count, size)
+        self.held.grow(room * (datatypes.BYTES_OF_TEXT if dtype.hasobject else dtype.itemsize))
+        try:
+            if dtype.hasobject:
+                items = _fxjit.read_byte_contents(self.data, contents)
+                got = len(items)
+            else:
+                made = np.empty(room, dtype)
+                got = _fxjit.fill_contents(self.data, contents, tensor.datatype, made)
+        except ValueError as error:
+            raise BadRequest(f"input {name}: {tensor.datatype} {error}") from None
+        if got != count:
+            raise BadRequest(f"input {name}: expected {count} elements for shape {list(shape)}, "
+                             f"got {got}")
+        return datatypes.objects(items, shape) if dtype.hasobject else made.reshape(shape)
+
+
+def read_request(message: Message) -> Request:
+    """BadRequest says what is wrong with it."""
+    around = message.around
+    if message.raw and len(message.raw) != len(around.inputs):
+        raise BadRequest(f"{len(around.inputs)} inputs, but {len(message.raw)} "
+                         "raw_input_contents")
+    inputs: dict[str, np.ndarray] = {}
+    for place, tensor in enumerate(around.inputs):
+        if tensor.name in inputs:
+            raise BadRequest(f"input {short(tensor.name)}: given twice")
+        _parameters(tensor.parameters)
+        inputs[tensor.name] = message.input(place, tensor, short(tensor.name))
+    for output in around.outputs:
         if _parameters(output.parameters).get("classification"):
-            raise BadRequest(f"output {output.name}: classification is not supported")
-    return Request(inputs, message.id, {one.name: None for one in message.outputs}, bool(raw),
-                   deadline_of(_parameters(message.parameters)))
+            raise BadRequest(f"output {short(output.name)}: classification is not supported")
+    parameters = _parameters(around.parameters)
+    return Request(inputs, around.id, {one.name: None for one in around.outputs},
+                   bool(message.raw), deadline_of(parameters), priority_of(parameters))
 
 
-def written(answer: Answer, request: Request) -> Any:
-    """Outputs come as the inputs came, raw or not; all raw where one is of FP16."""
+def written(answer: Answer, request: Request, held: Held) -> Any:
+    """The message. Outputs come as the inputs came, raw or not; all raw where one is of FP16. Its
+    memory is counted in `held`."""
+    # The array, its copy in the message, and the message's bytes.
+    held.grow(3 * sum(array.nbytes for array in answer.outputs.values()))
     message = pb.ModelInferResponse(model_name=answer.model, model_version=answer.version,
                                     id=answer.id)
     raw = request.binary or any(array.dtype == np.float16 for array in answer.outputs.values())
@@ -109,7 +144,10 @@ def written(answer: Answer, request: Request) -> Any:
         datatype = datatypes.datatype_of(array)
         made = message.outputs.add(name=name, datatype=datatype, shape=array.shape)
         if raw:
-            message.raw_output_contents.append(datatypes.to_bytes(array))
-        else:
-            getattr(made.contents, datatypes.CONTENTS_OF[datatype]).extend(array.ravel().tolist())
+            message.raw_output_contents.append(bytes(datatypes.to_bytes(array)))
+            continue
+        contents = getattr(made.contents, datatypes.CONTENTS_OF[datatype])
+        flat = array.reshape(-1)
+        for begin in range(0, flat.size, AT_A_TIME):
+            contents.extend(flat[begin:begin + AT_A_TIME].tolist())
     return message

@@ -12,7 +12,7 @@ from grpc_reflection.v1alpha import reflection
 
 from .access import Access
 from .errors import Unauthorized
-from .metrics import REFUSALS
+from .metrics import count_refusal
 from .repository import Repository
 
 SERVICE = "inference.GRPCInferenceService"
@@ -68,9 +68,9 @@ class TokenInterceptor(grpc.aio.ServerInterceptor):
         self._refusal = grpc.stream_stream_rpc_method_handler(self._refuse)
 
     async def _refuse(self, _requests: Any, context: grpc.aio.ServicerContext) -> None:
-        REFUSALS.labels("grpc", Unauthorized.grpc, Unauthorized.reason).inc()
-        await context.abort(grpc.StatusCode[Unauthorized.grpc],
-                            "expected the metadata authorization: Bearer with a token")
+        error = Unauthorized("expected the metadata authorization: Bearer with a token")
+        count_refusal("grpc", error)
+        await context.abort(grpc.StatusCode[error.grpc], str(error))
 
     async def intercept_service(
             self, continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],

@@ -14,10 +14,12 @@ import os
 import time
 from typing import Any
 
+import orjson
 from kserve import InferOutput, InferRequest, InferResponse, Model
 from kserve.errors import InferenceError, InvalidInput, ModelNotReady
 
 from . import datatypes
+from .account import Account
 from .batcher import BatchOptions
 from .errors import BadRequest, ServingError
 from .load import load_served
@@ -25,6 +27,8 @@ from .model_config import ServeOptions
 from .places import Place
 from .requests import Request
 from .served import Served
+
+UNLIMITED = 1 << 62
 
 
 class FxjitModel(Model):
@@ -96,11 +100,15 @@ class FxjitModel(Model):
 
 def _array(given: Any) -> Any:
     shape = datatypes.checked_shape(given.name, list(given.shape))
+    held = Account(UNLIMITED).open()  # KServe's server has read the body already.
     if given._raw_data is not None:
-        return datatypes.from_bytes(given.name, given.datatype, shape, given._raw_data)
+        return datatypes.from_bytes(given.name, given.datatype, shape, given._raw_data, held)
     data = given.data
-    return datatypes.from_json(given.name, given.datatype, shape,
-                               data.tolist() if hasattr(data, "tolist") else list(data))
+    try:
+        text = orjson.dumps(data.tolist() if hasattr(data, "tolist") else list(data))
+    except TypeError as error:
+        raise BadRequest(f"input {given.name}: data: {error}") from None
+    return datatypes.from_json(given.name, given.datatype, shape, text, (0, len(text)), held)
 
 
 def default_options() -> ServeOptions:

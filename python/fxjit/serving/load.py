@@ -16,7 +16,7 @@ from .front import load_front
 from .held_files import HeldFiles
 from .model_config import ModelConfig, ServeOptions, read_warmup
 from .places import Source
-from .served import Served, example_arrays
+from .served import Served
 
 log = logging.getLogger("fxjit.serving")
 TOLERANCE = 1e-4

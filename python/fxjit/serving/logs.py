@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import json
 import logging
 import sys
+
+from .log_limits import OfOneKind, Shapes, line_of
 
 _OWN = set(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName",
                                                   "color_message"}
@@ -24,14 +25,17 @@ class JsonLines(logging.Formatter):
                 **{name: value for name, value in record.__dict__.items() if name not in _OWN}}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        return line_of(line)
 
 
 def set_up(level: str) -> None:
     """Sends the log of fxjit to standard error; other libraries' from warnings on."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    handler.addFilter(OfOneKind())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    logging.getLogger("fxjit").setLevel(level.upper())
+    library = logging.getLogger("fxjit")
+    library.setLevel(level.upper())
+    library.addFilter(Shapes())

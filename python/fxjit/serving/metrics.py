@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
+from .errors import ServingError
 from .statistics import Statistics
 
 LABELS = ("model", "version")
@@ -35,6 +36,13 @@ for family in (*MODEL_FAMILIES, REFUSALS):
     SHOWN.register(family)
 ProcessCollector(registry=SHOWN)
 PlatformCollector(registry=SHOWN)
+
+
+def count_refusal(protocol: str, error: ServingError) -> None:
+    """Of "rest" or "grpc". Those that a model's metrics have are not counted again."""
+    if not error.counted:
+        code = error.grpc if protocol == "grpc" else str(error.http)
+        REFUSALS.labels(protocol, code, error.reason).inc()
 
 
 class ModelMetrics:

@@ -7,15 +7,16 @@ from typing import Any
 
 from prometheus_client.exposition import choose_encoder
 
-from .errors import ServingError
-from .metrics import REFUSALS, SHOWN
-from .rest import error_reply, json_reply
+from .errors import ServingError, WrongMethod
+from .metrics import SHOWN, count_refusal
+from .rest import Reply, error_reply
 
 METRICS = "/metrics"
 
 
-async def send_reply(reply: tuple[int, bytes, list[tuple[bytes, bytes]]], send: Any) -> None:
-    status, body, headers = reply
+async def send_reply(reply: Reply, send: Any) -> None:
+    status, parts, headers = reply
+    body = b"".join(parts)
     await send({"type": "http.response.start", "status": status,
                 "headers": [*headers, (b"content-length", b"%d" % len(body))]})
     await send({"type": "http.response.body", "body": body})
@@ -23,7 +24,7 @@ async def send_reply(reply: tuple[int, bytes, list[tuple[bytes, bytes]]], send: 
 
 async def refuse(error: ServingError, send: Any) -> None:
     """Answers an HTTP request by why it is refused, and counts it."""
-    REFUSALS.labels("rest", str(error.http), error.reason).inc()
+    count_refusal("rest", error)
     await send_reply(error_reply(error), send)
 
 
@@ -37,9 +38,9 @@ class Pages:
         if scope["type"] != "http" or scope["path"] != METRICS:
             await self._inner(scope, receive, send)
         elif scope["method"] not in ("GET", "HEAD"):
-            await send_reply(json_reply({"error": "/metrics: expected GET"}, 405), send)
+            await refuse(WrongMethod("GET, HEAD"), send)
         else:
             accepted = dict(scope["headers"]).get(b"accept", b"").decode("latin-1")
             encoder, content_type = choose_encoder(accepted)
-            await send_reply((200, encoder(SHOWN), [(b"content-type", content_type.encode())]),
-                             send)
+            await send_reply(
+                (200, [encoder(SHOWN)], [(b"content-type", content_type.encode())]), send)

@@ -92,11 +92,10 @@ class FxjitReplica:
         return RestApp(self._door)
 
     async def answer_grpc(self, name: str, data: bytes, context: Any) -> Any:
-        from .grpc_front import GrpcFront, parsed
+        from .grpc_front import GrpcFront
         if self._grpc is None:
             self._grpc = GrpcFront(self._door, refuse_change)
-        kind, handler = self._grpc.methods[name]
-        return await handler(parsed(kind, data), _Context(context.invocation_metadata()))
+        return await self._grpc.answer(name, data, _Context(context.invocation_metadata()))
 
     ServerLive = _grpc_method("ServerLive")
     ServerReady = _grpc_method("ServerReady")

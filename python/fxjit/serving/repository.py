@@ -142,6 +142,8 @@ class Repository:
             entry.reasons[""] = LOADING
         wanted, kept, seen = found[0].config.versions or len(found), set(), set()
         for source in found:
+            if self.stopping:
+                return
             if len(kept) == wanted:
                 break
             seen.add(source.version)

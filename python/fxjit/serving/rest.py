@@ -4,38 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
 import orjson
 
 from . import rest_body
-from .errors import BadRequest, NotFound, ServingError, TooLarge, Unsupported
+from .account import Held
+from .body_threads import AT_ONCE, BodyThreads
+from .errors import (BadRequest, NotFound, ServingError, TooLarge, Unsupported, WrongMethod,
+                     short)
 from .front_door import FrontDoor
-from .metrics import REFUSALS
+from .metrics import count_refusal
+from .requests import Answer, Request
+from .rest_io import ClientGone, Headers, Receive, Scope, Send, read_body, send_all, watched
 
 log = logging.getLogger("fxjit.serving")
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-Reply = tuple[int, bytes, list[tuple[bytes, bytes]]]
+Reply = tuple[int, list[Any], Headers]
 JSON = (b"content-type", b"application/json")
 BINARY = (b"content-type", b"application/octet-stream")
 # Of health paths, where the protocol has 200 for true and 4xx for false; Triton answers the same.
 NOT_READY = 400
-
-
-class ClientGone(Exception):
-    """Nobody is there to be answered."""
+SMALL = 1 << 20  # Bytes of a body beside those of tensors.
+PLAIN = re.compile(rb"[\t\x20-\x7e]*")
 
 
 def json_reply(value: Any, status: int = 200) -> Reply:
-    return status, orjson.dumps(value), [JSON]
+    return status, [orjson.dumps(value)], [JSON]
 
 
 def error_reply(error: ServingError) -> Reply:
     status, body, headers = json_reply({"error": str(error)}, error.http)
+    if isinstance(error, WrongMethod):
+        headers.append((b"allow", error.allowed.encode()))
     return status, body, [*headers, *error.headers]
 
 
@@ -46,145 +49,158 @@ def refuse_change(_scope: Scope | None = None) -> None:
 
 class RestApp:
     """Paths below /v2 are answered, others are not found. Bodies that do not arrive within
-    `body_seconds` are refused, and loads and unloads for which `allow_change` raises."""
+    `body_seconds` are refused, answers that are not taken in that time are given up, and loads and
+    unloads are refused for which `allow_change` raises."""
 
     def __init__(self, door: FrontDoor, body_seconds: float = 30,
                  allow_change: Callable[[Scope], None] = refuse_change):
         self._door, self._body_seconds = door, body_seconds
         self._allow_change = allow_change
+        self._threads = BodyThreads()
+        self._paths = self._make_paths()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await _live(receive, send)
             return
+        held = self._door.account.open()
         try:
-            status, body, headers = await self._answer(scope, receive)
+            status, body, headers = await self._answer(scope, receive, held)
+            await send_all(scope, send, status, headers, body, self._body_seconds)
         except ClientGone:
             return
+        finally:
+            held.close()
+
+    async def _answer(self, scope: Scope, receive: Receive, held: Held) -> Reply:
+        """The reply, also where it is a refusal."""
+        try:
+            with watched() as watch:
+                return await self._found(scope, receive, held, watch)
         except ServingError as error:
-            if not error.counted:
-                REFUSALS.labels("rest", str(error.http), error.reason).inc()
-            status, body, headers = error_reply(error)
+            count_refusal("rest", error)
+            return error_reply(error)
+        except ClientGone:
+            raise
         except Exception as error:  # The server's own fault, which must not end it.
             log.exception("a request failed")
-            status, body, headers = json_reply({"error": type(error).__name__}, 500)
-        headers.append((b"content-length", b"%d" % len(body)))
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+            return json_reply({"error": type(error).__name__}, 500)
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Reply:
+    async def _found(self, scope: Scope, receive: Receive, held: Held, watch: Any) -> Reply:
         raw = scope.get("raw_path") or scope["path"].encode()
         first, *parts = [unquote(part) for part in raw.decode("latin-1").split("/")[1:]]
-        method = scope["method"]
-        if first != "v2":
-            raise NotFound(f"{method} {scope['path']}: there is no such path")
-        if method == "GET" and parts == ["models", "stats"]:
-            return json_reply(self._door.statistics("", ""))
-        if parts[:1] == ["models"] and len(parts) >= 2:
-            name, version, rest = parts[1], "", parts[2:]
-            if rest[:1] == ["versions"] and len(rest) >= 2:
-                version, rest = rest[1], rest[2:]
-            return await self._of_model(method, name, version, rest, scope, receive)
-        if parts[:1] == ["repository"] and method == "POST":
-            return await self._of_repository(parts[1:], scope, receive)
+        name = version = ""
+        if parts[:1] == ["models"] and len(parts) >= 2 and parts[1:] != ["stats"]:
+            name, parts = parts[1], ["models", "NAME", *parts[2:]]
+            if parts[2:3] == ["versions"] and len(parts) >= 4 and parts[3]:
+                version, parts = parts[3], [*parts[:2], *parts[4:]]
+        elif parts[:2] == ["repository", "models"] and len(parts) == 4:
+            name, parts = parts[2], ["repository", "models", "NAME", parts[3]]
+        found = self._paths.get("/".join(parts)) if first == "v2" else None
+        if found is None:
+            raise NotFound(f"{short(scope['path'])}: there is no such path")
+        method, answer = found
+        if scope["method"] != method and (scope["method"], method) != ("HEAD", "GET"):
+            raise WrongMethod("GET, HEAD" if method == "GET" else method)
         if method == "GET":
-            return self._of_server(parts)
-        raise NotFound(f"{method} {scope['path']}: there is no such path")
-
-    def _of_server(self, parts: list[str]) -> Reply:
-        repository = self._door.repository
-        if parts in ([], [""]):
-            return json_reply(self._door.metadata())
-        if parts == ["health", "live"]:
-            return json_reply({"live": True})
-        if parts == ["health", "ready"]:
-            ready = repository.ready()
-            return json_reply({"ready": ready}, 200 if ready else NOT_READY)
-        if parts == ["models"]:
-            return json_reply({"models": sorted({one.name for one in repository})})
-        raise NotFound(f"/v2/{'/'.join(parts)}: there is no such path")
-
-    async def _of_model(self, method: str, name: str, version: str, rest: list[str],
-                        scope: Scope, receive: Receive) -> Reply:
-        if method == "POST" and rest == ["infer"]:
-            return await self._infer(name, version, scope, receive)
-        if method == "GET" and not rest:
-            return json_reply(self._door.model_metadata(name, version))
-        if method == "GET" and rest == ["ready"]:
-            ready = self._door.model_ready(name, version)
-            return json_reply({"name": name, "ready": ready}, 200 if ready else NOT_READY)
-        if method == "GET" and rest == ["config"]:
-            return json_reply(self._door.model_config(name, version))
-        if method == "GET" and rest == ["stats"]:
-            return json_reply(self._door.statistics(name, version))
-        raise NotFound(f"{method} {scope['path']}: there is no such path")
-
-    async def _of_repository(self, parts: list[str], scope: Scope, receive: Receive) -> Reply:
-        body = await self._body(scope, receive, 1 << 20)
-        if parts == ["index"]:
-            wanted = rest_body.json_of(body) if body else {}
-            loop = asyncio.get_running_loop()
-            return json_reply(await loop.run_in_executor(
-                None, self._door.repository.index, wanted.get("ready") is True))
-        if len(parts) == 3 and parts[0] == "models" and parts[2] in ("load", "unload"):
+            return answer(name, version)
+        if answer == self._infer:
+            return await self._infer(name, version, scope, receive, held, watch)
+        if answer in (self._load, self._unload):
             self._allow_change(scope)
-            if parts[2] == "load":
-                if body and rest_body.json_of(body).get("parameters"):
-                    raise BadRequest("parameters of a load are not supported")
-                await self._door.load(parts[1])
-            else:
-                await self._door.unload(parts[1])
-            return json_reply({"name": parts[1], parts[2]: True})
-        raise NotFound(f"{scope['path']}: there is no such path")
+        body = await read_body(receive, SMALL, self._body_seconds, held)
+        return await answer(name, bytes(body))
 
-    async def _infer(self, name: str, version: str, scope: Scope, receive: Receive) -> Reply:
+    def _make_paths(self) -> dict[str, tuple[str, Callable[..., Any]]]:
+        """Below /v2: the method that each takes, and what answers it."""
+        door = self._door
+        return {
+            "": ("GET", lambda *_: json_reply(door.metadata())),
+            "health/live": ("GET", lambda *_: json_reply({"live": True})),
+            "health/ready": ("GET", lambda *_: self._ready()),
+            "models": ("GET", lambda *_: json_reply(
+                {"models": sorted({one.name for one in door.repository})})),
+            "models/stats": ("GET", lambda *_: json_reply(door.statistics("", ""))),
+            "models/NAME": ("GET", lambda *asked: json_reply(door.model_metadata(*asked))),
+            "models/NAME/ready": ("GET", self._model_ready),
+            "models/NAME/config": ("GET", lambda *asked: json_reply(door.model_config(*asked))),
+            "models/NAME/stats": ("GET", lambda *asked: json_reply(door.statistics(*asked))),
+            "models/NAME/infer": ("POST", self._infer),
+            "repository/index": ("POST", self._index),
+            "repository/models/NAME/load": ("POST", self._load),
+            "repository/models/NAME/unload": ("POST", self._unload)}
+
+    def _ready(self) -> Reply:
+        ready = self._door.repository.ready()
+        return json_reply({"ready": ready}, 200 if ready else NOT_READY)
+
+    def _model_ready(self, name: str, version: str) -> Reply:
+        ready = self._door.model_ready(name, version)
+        return json_reply({"name": name, "ready": ready}, 200 if ready else NOT_READY)
+
+    async def _index(self, _name: str, body: bytes) -> Reply:
+        wanted = rest_body.json_of(body) if body else {}
+        return json_reply(await asyncio.get_running_loop().run_in_executor(
+            None, self._door.repository.index, wanted.get("ready") is True))
+
+    async def _load(self, name: str, body: bytes) -> Reply:
+        if body and rest_body.json_of(body).get("parameters"):
+            raise BadRequest("parameters of a load are not supported")
+        await self._door.load(name)
+        return json_reply({"name": name, "load": True})
+
+    async def _unload(self, name: str, _body: bytes) -> Reply:
+        await self._door.unload(name)
+        return json_reply({"name": name, "unload": True})
+
+    async def _infer(self, name: str, version: str, scope: Scope, receive: Receive, held: Held,
+                     watch: Callable[[Receive], None]) -> Reply:
         headers = dict(scope["headers"])
 
-        def text(key: bytes) -> str:
-            return headers.get(key, b"").decode("latin-1")
+        def text(key: str) -> str:
+            return headers.get(key.encode(), b"").decode("latin-1")
 
-        length = headers.get(b"content-length", b"0")
-        held = int(length) if length.isdigit() else 0
-        if held > self._door.max_bytes:
-            raise TooLarge(f"the body has {held} bytes, at most {self._door.max_bytes} are taken")
-        self._door.hold(held)
-        try:
-            body = await self._body(scope, receive, self._door.max_bytes)
-            json_length = text(rest_body.LENGTH_HEADER.encode()) or None
+        body = bytearray()
+        json_length = text(rest_body.LENGTH_HEADER) or None
+        encoding = ""
 
-            def read() -> Any:
-                plain = rest_body.unpacked(body, text(b"content-encoding"), self._door.max_bytes)
-                return rest_body.read(plain, json_length)
+        async def arrive() -> None:
+            nonlocal body, encoding
+            encoding = rest_body.encoding_of(text("content-encoding"))
+            declared, most = text("content-length"), self._door.max_bytes
+            if declared and int(declared) > most:
+                raise TooLarge(f"the body has {declared} bytes, at most {most} are taken")
+            body = await read_body(receive, most, self._body_seconds, held)
+            watch(receive)
 
-            made, size = await _unless_gone(self._door.infer(
-                name, version, text(b"x-request-id"), read, rest_body.written), receive)
-        finally:
-            self._door.release(held)
-        reply = [JSON] if size is None else [
-            BINARY, (rest_body.LENGTH_HEADER.encode(), b"%d" % size)]
-        if b"x-request-id" in headers:
-            reply.append((b"x-request-id", headers[b"x-request-id"]))
-        made, encoding = rest_body.packed(made, text(b"accept-encoding"))
-        if encoding:
-            reply.append((b"content-encoding", encoding.encode()))
-        return 200, made, reply
+        async def read() -> Request:
+            nonlocal body
+            if encoding:  # Not at once: what a few bytes unpack to may be large.
+                body = await self._threads.run(
+                    held, max(len(body), AT_ONCE + 1), rest_body.unpacked, body, encoding,
+                    self._door.max_bytes, held)
+            return await self._threads.run(held, len(body), rest_body.read, body, json_length,
+                                           held)
 
-    async def _body(self, scope: Scope, receive: Receive, limit: int) -> bytes:
-        parts, size = [], 0
-        try:
-            async with asyncio.timeout(self._body_seconds):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise ClientGone
-                    parts.append(message.get("body", b""))
-                    size += len(parts[-1])
-                    if size > limit:
-                        raise TooLarge(f"the body has more than {limit} bytes")
-                    if not message.get("more_body"):
-                        return parts[0] if len(parts) == 1 else b"".join(parts)
-        except TimeoutError:
-            raise _Slow(f"the body did not arrive within {self._body_seconds} seconds") from None
+        async def write(answer: Answer, request: Request) -> tuple[list[Any], int | None, str]:
+            size = sum(array.nbytes for array in answer.outputs.values())
+            return await self._threads.run(held, size, write_and_pack, answer, request)
+
+        def write_and_pack(answer: Answer, request: Request) -> tuple[list[Any], int | None, str]:
+            parts, length = rest_body.written(answer, request, held)
+            accepted = rest_body.encoding_for(text("accept-encoding"))
+            return rest_body.packed(parts, accepted) if accepted else parts, length, accepted
+
+        parts, length, packing = await self._door.infer(
+            name, version, text("x-request-id"), read, write, arrive)
+        reply = [JSON] if length is None else [
+            BINARY, (rest_body.LENGTH_HEADER.encode(), b"%d" % length)]
+        given = headers.get(b"x-request-id")
+        if given is not None and PLAIN.fullmatch(given):
+            reply.append((b"x-request-id", given))
+        if packing:
+            reply.append((b"content-encoding", packing.encode()))
+        return 200, parts, reply
 
 
 async def _live(receive: Receive, send: Send) -> None:
@@ -192,24 +208,3 @@ async def _live(receive: Receive, send: Send) -> None:
     for event in ("startup", "shutdown"):
         await receive()
         await send({"type": f"lifespan.{event}.complete"})
-
-
-class _Slow(BadRequest):
-    http = 408
-
-
-async def _unless_gone(work: Awaitable[Any], receive: Receive) -> Any:
-    """The result, or ClientGone, with the work cancelled, when the connection ends before."""
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(receive())
-    try:
-        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            task.cancel()
-            await asyncio.wait((task,))
-            raise ClientGone
-        return task.result()
-    finally:
-        gone.cancel()
-        if not task.done():
-            task.cancel()

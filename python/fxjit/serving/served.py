@@ -30,10 +30,10 @@ SHAPES_KEPT = 4096
 class _Asked(Job):
     """A job that a coroutine waits for."""
 
-    def __init__(self, arrays: list[np.ndarray], deadline: float | None):
+    def __init__(self, arrays: list[np.ndarray], deadline: float | None, priority: int):
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[None] = self.loop.create_future()
-        super().__init__(arrays, deadline, _report)
+        super().__init__(arrays, deadline, _report, priority)
 
     def end(self) -> None:
         if not self.future.done():
@@ -153,7 +153,8 @@ class Served:
         given = request.inputs
         if self.front:
             given = await self._through_front(self.front.before, given)
-        job = _Asked([given[one.name] for one in self.engine.inputs], request.deadline)
+        job = _Asked([given[one.name] for one in self.engine.inputs], request.deadline,
+                     request.priority)
         await self._computed(job)
         times["queue"], times["compute"] = job.begun - job.queued, job.ended - job.begun
         times["batch"] = job.batch

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import signal
-import socket
-from collections.abc import Iterator
 from typing import Any
 
 import grpc
@@ -17,78 +13,44 @@ from fxjit._fxjit import guard_mapped_files
 
 from . import admin, grpc_services
 from .access import Access, TokenGate, is_loopback
+from .bounds import GRPC_CALLS, GRPC_STREAMS, Bounds, raise_descriptors
 from .collectors import ModelCollector, ServerCollector
 from .front_door import FrontDoor
 from .grpc_front import GrpcFront
+from .http_listener import HttpListener
+from .http_server import Limits, bounded_protocol
 from .listening import Tls, bound, grpc_address
 from .pages import Pages, refuse
+from .process import leave, on_signals, watch_descriptors
 from .repository import UNREADABLE, Repository
 from .rest import RestApp
 from .watch import SECONDS, Watch
 
 log = logging.getLogger("fxjit.serving")
-CONNECTIONS = 4096
 PLAIN = "this address is not a loopback one, and there is no TLS or no token: only behind a proxy"
-
-
-class _Uvicorn(uvicorn.Server):
-    """Leaves signals to Server."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-class _Rest:
-    """An ASGI application at a socket that is bound."""
-
-    def __init__(self, app: Any, at: socket.socket, grace: int, connections: int,
-                 tls: Tls | None = None):
-        self._socket = at
-        self.port = at.getsockname()[1]
-        self._config = uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="off", limit_concurrency=connections,
-            timeout_keep_alive=65, timeout_graceful_shutdown=grace,
-            ssl_certfile=tls.certificate if tls else None, ssl_keyfile=tls.key if tls else None)
-        self._server = _Uvicorn(self._config)
-        if tls:
-            self._config.load()
-            tls.keep(self._config.ssl)
-
-    def connections(self) -> int:
-        return len(self._server.server_state.connections)
-
-    async def begin(self) -> asyncio.Task[None]:
-        """Answers, and gives the task that ends with the server."""
-        task = asyncio.create_task(self._server.serve([self._socket]))
-        while not self._server.started and not task.done():
-            await asyncio.sleep(0.01)
-        return task
-
-    def end(self) -> None:
-        """Takes no more connections; requests that were begun are answered."""
-        self._server.should_exit = True
+SECONDS_TO_TELL = 1  # For the refusals of what was not done in time to reach the clients.
 
 
 class Server:
     """Listens while it loads the models of `repository`: alive at once, ready when all are. Port 0
-    takes a free one; none: no server for that protocol. admin_at: host and port of the one that
+    takes a free one; none: no server for that protocol. `admin_at`: host and port of the one that
     admin.py describes. `drain_seconds`: how long it answers on after SIGTERM while it says that it
-    is not ready; then it answers what was begun, for at most `grace_seconds`. OSError where it
-    cannot listen. `failed`: whether it ended because the repository could not be read."""
+    is not ready; then it answers what was begun, for at most `grace_seconds`; what is not done then
+    is refused. A second signal ends it at once. OSError where it cannot listen. `failed`: whether
+    it ended because the repository could not be read."""
 
     def __init__(self, repository: Repository, door: FrontDoor, host: str = "127.0.0.1",
                  http: int | None = 8080, grpc_port: int | None = 8081,
-                 drain_seconds: float = 0, grace_seconds: int = 30, *,
-                 admin_at: tuple[str, int] | None = None, access: Access | None = None,
-                 tls: Tls | None = None, poll_seconds: float = 0):
+                 drain_seconds: float = 0, grace_seconds: float = 30,
+                 bounds: Bounds = Bounds(), *, admin_at: tuple[str, int] | None = None,
+                 access: Access | None = None, tls: Tls | None = None, poll_seconds: float = 0):
         self._repository, self._door, self._host = repository, door, host
         self._http, self._grpc, self._admin_at = http, grpc_port, admin_at
         self._access, self._tls = access or Access(), tls
         self._drain_seconds, self._grace_seconds = drain_seconds, grace_seconds
+        self._bounds = bounds
         self._watch = Watch(repository, poll_seconds)
-        self._front = GrpcFront(door, self._access.check_change)
-        self._rest: dict[str, _Rest] = {}  # By the name of the port.
+        self._front = GrpcFront(door, self._access.check_change, bounds.body_seconds, GRPC_STREAMS)
         self.failed = False
 
     def run(self) -> None:
@@ -105,51 +67,63 @@ class Server:
     async def _run(self) -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, stop.set)
-        self._open_ports()
-        ports = {name: rest.port for name, rest in self._rest.items()}
+        on_signals(loop, stop)
+        if too_few := raise_descriptors(self._bounds):
+            log.warning(too_few)
+        listeners = self._listeners()  # All ports are bound before anything is begun.
+        ports = {name: listener.port for name, listener in listeners.items()}
         rpc = None
         if self._grpc is not None:
             rpc, ports["grpc"] = await self._begin_grpc()
-        tasks = [await rest.begin() for rest in self._rest.values()]
+        tasks = [await listener.begin() for listener in listeners.values()]
         ModelCollector(self._repository)
-        ServerCollector(self._door, {name: rest.connections
-                                     for name, rest in self._rest.items()})
+        ServerCollector(self._door, {name: listener.connections
+                                     for name, listener in listeners.items()})
         log.info("listening", extra={"host": self._host, **ports})
         self._warn_of_strangers()
         loading = loop.run_in_executor(None, self._repository.load_all)
         loading.add_done_callback(lambda done: self._loaded(done, stop))
-        watching = asyncio.create_task(self._watch_files(loading))
+        watching = [asyncio.create_task(watch_descriptors()),
+                    asyncio.create_task(self._watch_files(loading))]
         await stop.wait()
         log.info("stopping")
         self._repository.stopping = True
-        watching.cancel()
         await asyncio.sleep(self._drain_seconds)
-        for rest in self._rest.values():
-            rest.end()
-        if rpc:
-            self._front.end_streams()
-            await rpc.stop(self._grace_seconds)
-        for task in tasks:
-            await task
-        await loop.run_in_executor(None, self._repository.close)
+        for task in watching:
+            task.cancel()
+        await self._end(list(listeners.values()), tasks, rpc)
+        closing = loop.run_in_executor(None, self._repository.close)
+        _, late = await asyncio.wait((loading, closing), timeout=SECONDS_TO_TELL)
         log.info("stopped")
+        if late:  # A model is loading or computes on: nobody waits for it.
+            leave(0)
 
-    def _open_ports(self) -> None:
-        """Binds all ports before anything is begun. OSError."""
+    def _listeners(self) -> dict[str, HttpListener]:
+        """Of REST, by the names under which their ports are logged. OSError."""
+        made: dict[str, HttpListener] = {}
+        seconds = self._bounds.body_seconds
         if self._admin_at is not None:
-            app = RestApp(self._door, allow_change=self._access.check_admin_change)
-            self._add_rest("admin", admin.AdminApp(app), self._admin_at, admin.CONNECTIONS)
+            app = RestApp(self._door, seconds, self._access.check_admin_change)
+            made["admin"] = self._listener(admin.AdminApp(app), self._admin_at, admin.CONNECTIONS)
         if self._http is not None:
-            app = RestApp(self._door, allow_change=lambda scope: self._access.check_change())
-            self._add_rest("http", app if self._rest else Pages(app), (self._host, self._http),
-                           CONNECTIONS)
+            app = RestApp(self._door, seconds, lambda scope: self._access.check_change())
+            made["http"] = self._listener(app if made else Pages(app), (self._host, self._http),
+                                          self._bounds.connections)
+        return made
 
-    def _add_rest(self, name: str, app: Any, at: tuple[str, int], connections: int) -> None:
+    def _listener(self, app: Any, at: tuple[str, int], connections: int) -> HttpListener:
         if self._access.tokens is not None:
             app = TokenGate(app, self._access, refuse)
-        self._rest[name] = _Rest(app, bound(*at), self._grace_seconds, connections, self._tls)
+        bounds, tls = self._bounds, self._tls
+        limits = Limits(connections, min(bounds.of_address, connections), bounds.header_seconds)
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, lifespan="off", ws="none",
+            http=bounded_protocol(limits), timeout_keep_alive=bounds.idle_seconds,
+            ssl_certfile=tls.certificate if tls else None, ssl_keyfile=tls.key if tls else None)
+        if tls:
+            config.load()
+            tls.keep(config.ssl)
+        return HttpListener(config, bound(*at))
 
     def _warn_of_strangers(self) -> None:
         hosts = [self._host, *(self._admin_at or ())[:1]]
@@ -167,22 +141,52 @@ class Server:
             if self._tls is not None:
                 self._tls.refresh()
 
+    async def _end(self, listeners: list[HttpListener], tasks: list[asyncio.Task[None]],
+                   rpc: grpc.aio.Server | None) -> None:
+        """Answers what was begun, for as long as there is; refuses what is left."""
+        for listener in listeners:
+            listener.end()
+        self._front.end_streams()
+        rpc_task = asyncio.create_task(
+            rpc.stop(self._grace_seconds + SECONDS_TO_TELL)) if rpc else None
+        ending = [*tasks, rpc_task] if rpc_task else tasks
+        if not ending:
+            return
+        _, late = await asyncio.wait(ending, timeout=self._grace_seconds)
+        if not late:
+            return
+        self._door.end()
+        self._front.end()
+        _, late = await asyncio.wait(late, timeout=2 * SECONDS_TO_TELL)
+        if late:
+            for listener in listeners:
+                listener.abort()
+            await asyncio.wait(late, timeout=SECONDS_TO_TELL)
+
     def _loaded(self, done: asyncio.Future[None], stop: asyncio.Event) -> None:
         error = done.exception()
         if error:
             log.error(UNREADABLE, extra={"error": str(error)})
             self.failed = True
             stop.set()
-        else:
+        elif not self._repository.stopping:
             log.info("loaded", extra={"ready": self._repository.ready()})
 
     async def _begin_grpc(self) -> tuple[grpc.aio.Server, int]:
+        bounds = self._bounds
         interceptors = [] if self._access.tokens is None else [
             grpc_services.TokenInterceptor(self._access)]
-        server = grpc.aio.server(options=[
-            ("grpc.max_receive_message_length", self._door.max_bytes),
-            ("grpc.max_send_message_length", -1), ("grpc.so_reuseport", 0)],
-            interceptors=interceptors, compression=grpc.Compression.NoCompression)
+        server = grpc.aio.server(
+            interceptors=interceptors, options=[
+                ("grpc.max_receive_message_length", self._door.max_bytes),
+                ("grpc.max_send_message_length", -1), ("grpc.so_reuseport", 0),
+                ("grpc.max_allowed_incoming_connections", bounds.connections),
+                ("grpc.max_concurrent_streams", GRPC_CALLS),
+                ("grpc.server_handshake_timeout_ms", round(1e3 * bounds.header_seconds)),
+                ("grpc.max_connection_idle_ms", round(1e3 * bounds.idle_seconds)),
+                ("grpc.keepalive_time_ms", round(1e3 * bounds.idle_seconds)),
+                ("grpc.http2.bdp_probe", 0)],
+            maximum_concurrent_rpcs=GRPC_CALLS, compression=grpc.Compression.NoCompression)
         self._front.add_to(server)
         grpc_services.add_to(server, self._repository)
         at = grpc_address(self._host, self._grpc)

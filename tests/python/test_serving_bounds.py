@@ -1,0 +1,309 @@
+"""What hostile clients may take of fxjit-serve: memory, connections and time."""
+
+import contextlib
+import gzip
+import importlib.util
+import json
+import os
+import resource
+import signal
+import socket
+import time
+
+import numpy as np
+import pytest
+from hostile import UnfinishedMessage, connected, head_of, memory, unfinished_chunks
+from serving_server import make_repository, serving, start
+from test_serving_life import BODY, make_slow
+
+for needed in ("kserve", "tritonclient"):
+    if not importlib.util.find_spec(needed):
+        pytest.skip(f"{needed} is not installed here: fxjit-serve is tested where scripts/setup "
+                    "could make build/serve", allow_module_level=True)
+import tritonclient.grpc as over_grpc  # noqa: E402
+from tritonclient.utils import InferenceServerException  # noqa: E402
+
+MB = 1 << 20
+CAP = 128  # MB of what requests hold, in these tests.
+BEYOND = 200  # MB that the process may have beside that.
+INFER = "/v2/models/perceptron/infer"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return make_repository(tmp_path / "models", [("perceptron", 1)])
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """One for many tests: what they take does not add up either."""
+    folder = make_repository(tmp_path_factory.mktemp("models"), [("perceptron", 1)])
+    with serving(folder, "--max-held-mb", CAP, "--max-body-mb", "64") as running:
+        yield running
+
+
+def answers(server):
+    return server.json("POST", INFER, BODY)[0] == 200
+
+
+def body_of(data, shape=(1, 8), datatype="FP32"):
+    return (f'{{"inputs": [{{"name": "x", "shape": {list(shape)}, "datatype": "{datatype}", '
+            f'"data": {data}}}]}}').encode()
+
+
+def test_texts_among_numbers_take_a_small_multiple_of_their_bytes(server):
+    """160 KB of JSON, of which NumPy would make 8 GB."""
+    assert answers(server)
+    before = memory(server.process.pid)
+    texts = json.dumps(["x" * 100_000] + [""] * 20_000)
+    status, answer = server.json("POST", INFER, body_of(texts, [20_001]))
+    assert status == 400 and "numbers of FP32" in answer["error"]
+    assert memory(server.process.pid) < before + 16 * MB
+
+
+def test_byte_contents_among_numbers_are_refused_over_grpc(server):
+    x = over_grpc.InferInput("x", [20_001], "FP32")
+    x._input.contents.bytes_contents.extend([b"x" * 100_000] + [b""] * 20_000)
+    before = memory(server.process.pid)
+    with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        with pytest.raises(InferenceServerException, match="fp32_contents, not bytes_contents"):
+            client.infer("perceptron", [x])
+    assert memory(server.process.pid) < before + 16 * MB
+
+
+@pytest.mark.parametrize("piece", [b"[],", b'"",', b"0,"])
+def test_a_bomb_stays_below_the_cap(server, piece):
+    """60 KB that unpack to 60 MB, in the elements of a tensor and beside them."""
+    many = piece * (60 * MB // len(piece))
+    for body in (body_of(f"[{many.decode()}0]"), b'{"inputs": [' + many + b"0]}"):
+        status, _ = server.json("POST", INFER, gzip.compress(body, 6), {"Content-Encoding": "gzip"})
+        assert status in (400, 413, 503)
+    assert memory(server.process.pid) < (CAP + BEYOND) * MB
+    assert answers(server)
+
+
+def test_nothing_is_reserved_for_a_model_that_is_not_there(server):
+    with connected(server.http) as one:
+        one.sendall(head_of("none", Content_Length=60 * MB))
+        assert one.recv(4096).startswith(b"HTTP/1.1 404")
+
+
+def test_declared_bytes_are_reserved_as_they_come(server):
+    """Eight clients with 60 MB declared and one byte sent lock nobody out of 128 MB."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            one = stack.enter_context(connected(server.http))
+            one.sendall(head_of(Content_Length=60 * MB) + b"{")
+        assert answers(server)
+
+
+def test_a_cap_below_one_body_is_refused_at_the_start(folder):
+    process = start(folder, "--max-body-mb", "64", "--max-held-mb", "63")
+    _, text = process.communicate(timeout=60)
+    assert process.returncode == 1 and "at least --max-body-mb" in text
+
+
+def test_unfinished_chunked_bodies_stay_below_the_cap(server):
+    """20 of 60 MB, of which each is complete but for its end."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(20):
+            stack.enter_context(unfinished_chunks(server.http, 60 * MB))
+        assert memory(server.process.pid) < (CAP + BEYOND) * MB
+    assert answers(server)
+
+
+def test_messages_that_never_end_stay_below_the_cap(server):
+    """10 of 60 MB, all but their last byte; an honest client is answered beside them."""
+    sent = [UnfinishedMessage(server.grpc, 60 * MB) for _ in range(10)]
+    try:
+        for one in sent:
+            one.send(seconds=2)
+        assert memory(server.process.pid) < (CAP + BEYOND) * MB
+        x = over_grpc.InferInput("x", [1, 8], "FP32")
+        x.set_data_from_numpy(np.zeros((1, 8), np.float32))
+        with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+            client.infer("perceptron", [x])
+    finally:
+        for one in sent:
+            one.close()
+
+
+def test_refused_bodies_do_not_stay(server):
+    """40 of 20 MB in a row, and 40 that are too large."""
+    for size, wanted in ((20, 400), (60, 413)):
+        body = body_of("[" + "1," * (size * MB // 2 - 100) + "x]")
+        for _ in range(40):
+            assert server.json("POST", INFER, body)[0] == wanted
+    assert memory(server.process.pid) < (CAP + BEYOND) * MB
+
+
+def ended(one, seconds=30):
+    """What the server sends until it ends the connection."""
+    one.settimeout(seconds)
+    data = b""
+    with contextlib.suppress(ConnectionError):
+        while part := one.recv(4096):
+            data += part
+    return data
+
+
+def test_times_of_headers_idle_connections_bodies_and_messages(folder):
+    with serving(folder, "--header-seconds", "0.5", "--idle-seconds", "1",
+                 "--body-seconds", "0.5") as server:
+        with connected(server.http) as one:
+            one.sendall(head_of()[:30])
+            assert ended(one).startswith(b"HTTP/1.1 408")
+        with connected(server.http) as one:
+            assert ended(one) == b""
+        with connected(server.http) as one:
+            one.sendall(b"GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert ended(one).startswith(b"HTTP/1.1 200")
+        with connected(server.http) as one:
+            one.sendall(head_of(Content_Length=100) + b"{")
+            assert ended(one).startswith(b"HTTP/1.1 408")
+        message = UnfinishedMessage(server.grpc, 100_000)
+        while not message.ended:
+            message._read()
+        message.close()
+        metrics = server.metrics()
+        assert metrics[refusals("rest", 408, "slow")] == 2
+        assert metrics[refusals("grpc", "DEADLINE_EXCEEDED", "slow")] == 1
+
+
+def test_headers_have_a_bound(server):
+    with connected(server.http) as one:
+        with contextlib.suppress(ConnectionError):
+            for _ in range(64):
+                one.sendall(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 1000)
+        assert ended(one)[:12] in (b"HTTP/1.1 431", b"HTTP/1.1 400", b"")
+    assert memory(server.process.pid) < (CAP + BEYOND) * MB
+
+
+def refusals(protocol, code, reason):
+    return f'fxjit_refusals_total{{code="{code}",protocol="{protocol}",reason="{reason}"}}'
+
+
+def test_connections_have_a_bound_and_the_admin_port_its_own(folder):
+    with serving(folder, "--max-connections", "20", "--admin", "0") as server:
+        with contextlib.ExitStack() as stack:
+            for _ in range(20):
+                stack.enter_context(connected(server.http))
+            with connected(server.http) as one:
+                refused = ended(one)
+            assert refused.startswith(b"HTTP/1.1 503") and b"20 connections" in refused
+            assert b"retry-after: 1\r\n" in refused
+            assert server.json("GET", "/v2/health/live", port=server.admin)[0] == 200
+            metrics = server.metrics()
+            assert metrics['fxjit_connections{port="http"}'] == 20
+            assert metrics[refusals("rest", 503, "overloaded")] == 1
+        end = time.monotonic() + 30
+        while not answers_if_it_may(server) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert answers(server)
+
+
+def answers_if_it_may(server):
+    with contextlib.suppress(ConnectionError):
+        return answers(server)
+    return False
+
+
+def test_connections_of_an_address_have_a_bound(folder):
+    with serving(folder, "--max-connections-of-address", "2") as server, \
+            connected(server.http), connected(server.http), connected(server.http) as one:
+        assert b"of this address" in ended(one)
+        other = socket.create_connection(("127.0.0.1", server.http), 30, ("127.0.0.2", 0))
+        with other:
+            other.sendall(b"GET /v2/health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            assert ended(other).startswith(b"HTTP/1.1 200")
+
+
+def test_running_out_of_descriptors_is_logged_and_counted(folder):
+    with serving(folder, "--header-seconds", "60") as server, contextlib.ExitStack() as stack:
+        open_now = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+        pid, kind = server.process.pid, resource.RLIMIT_NOFILE
+        limits = resource.prlimit(pid, kind)
+        stack.callback(resource.prlimit, pid, kind, limits)
+        resource.prlimit(pid, kind, (open_now + 5, limits[1]))
+        for _ in range(10):
+            stack.enter_context(connected(server.http))
+        server.wait_for("no descriptor is left")
+        stack.close()
+        end = time.monotonic() + 30
+        while not answers_if_it_may(server) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert server.metrics()["fxjit_out_of_descriptors_total"] >= 1
+
+
+def test_the_grace_bounds_a_running_call(folder):
+    """The call sleeps for an hour."""
+    make_slow(folder, 3600, 0)
+    x = over_grpc.InferInput("x", [1, 8], "FP32")
+    x.set_data_from_numpy(np.zeros((1, 8), np.float32))
+    with serving(folder, "--front-code", "--grace-seconds", "0.5") as server, \
+            over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client, \
+            connected(server.http) as one:
+        failures = []
+        for _ in range(3):
+            client.async_infer("perceptron", [x], lambda result, error: failures.append(error))
+        one.sendall(head_of(Content_Length=len(BODY)) + BODY)
+        message = UnfinishedMessage(server.grpc, 1000)
+        time.sleep(0.5)
+        server.process.send_signal(signal.SIGTERM)
+        reply = ended(one)
+        assert reply.startswith(b"HTTP/1.1 503") and b"the server stops" in reply
+        assert server.process.wait(30) == 0
+        message.close()
+        end = time.monotonic() + 30
+        while len(failures) < 3 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert [one.status() for one in failures] == ["StatusCode.UNAVAILABLE"] * 3
+
+
+def test_a_second_signal_ends_at_once(folder):
+    make_slow(folder, 3600, 0)
+    with serving(folder, "--front-code", "--grace-seconds", "3600") as server, \
+            connected(server.http) as one:
+        one.sendall(head_of(Content_Length=len(BODY)) + BODY)
+        time.sleep(0.2)
+        server.process.send_signal(signal.SIGTERM)
+        server.wait_for("stopping")
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(30) == 128 + signal.SIGTERM
+
+
+def test_a_signal_while_loading_ends_it(folder):
+    make_slow(folder, 0, 0)
+    front = folder / "perceptron" / "front.py"
+    front.write_text(front.read_text() + "\ntime.sleep(3600)\n")
+    with serving(folder, "--front-code", loaded=False) as server:
+        assert server.json("GET", "/v2/health/ready")[0] == 400
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(30) == 0
+
+
+def test_lines_of_the_log_are_short_and_refusals_few(server):
+    x = over_grpc.InferInput("x", [1, 7], "FP32")
+    x.set_data_from_numpy(np.zeros((1, 7), np.float32))
+    with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        with pytest.raises(InferenceServerException):
+            client.infer("perceptron", [x], request_id="\n" * 200_000)
+    for _ in range(200):
+        server.json("POST", INFER, b"{")
+    server.wait_for("refused", reason="bad_request")
+    lines = list(server.lines)
+    assert max(len(json.dumps(line)) for line in lines) <= 1024
+    refusals = [line["time"] for line in lines if line["event"] == "refused"]
+    assert max(refusals.count(second) for second in refusals) <= 20
+
+
+def test_a_message_beyond_the_bound_is_refused(server):
+    """Also one that is so large only when it is unpacked."""
+    x = over_grpc.InferInput("x", [65 * MB // 4, 1], "FP32")
+    x.set_data_from_numpy(np.zeros((65 * MB // 4, 1), np.float32))
+    with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        for packing in (None, "gzip"):
+            with pytest.raises(InferenceServerException) as caught:
+                client.infer("perceptron", [x], compression_algorithm=packing)
+            assert "RESOURCE_EXHAUSTED" in caught.value.status()
+    assert memory(server.process.pid) < (CAP + BEYOND) * MB
