@@ -35,6 +35,7 @@ if(TARGET fxjit_command)
   install(TARGETS fxjit_command RUNTIME
     DESTINATION bin COMPONENT package EXCLUDE_FROM_ALL)
   install(FILES ${PROJECT_BINARY_DIR}/share/fxjit/contestant.py
+    ${PROJECT_BINARY_DIR}/share/fxjit/reference.py
     DESTINATION share/fxjit COMPONENT package EXCLUDE_FROM_ALL)
 endif()
 set(fxjit_portable_targets ${fxjit_package_targets})

@@ -99,7 +99,7 @@ TEST_F(Terminal, Completion) {
   const auto proposes = [&](const std::string& words, const char* proposals) {
     EXPECT_EQ(completed(words, folder()), proposals) << words;
   };
-  proposes("fxjit \"\"", "run inspect bench -h --help --version");
+  proposes("fxjit \"\"", "run inspect bench check -h --help --version");
   proposes("fxjit in", "inspect");
   proposes("fxjit bench --thr", "--threads");
   proposes("fxjit bench --against o", "onnxruntime openvino");

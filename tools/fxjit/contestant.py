@@ -26,6 +26,8 @@ import os
 import sys
 import time
 
+# An isolated Python (-I) does not look beside the script.
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from reference import (Missing, assigned, load_program, package,
                        program_arguments)
 

@@ -1,4 +1,4 @@
-// The kernel that torch's exporter writes run_embedding_bag as: the bags, and
+// The kernel that torch's exporter writes embedding_bag as: the bags, and
 // what a backward pass would read of them, which compiled programs compute only
 // where it is read.
 #include <algorithm>
@@ -125,7 +125,7 @@ void run_bag_places(const OpCall& call, std::span<const Tensor> results) {
 Value run_embedding_bag(const OpCall& call) {
   const bool padded = call.has(kBagPadding) && call.integer(kBagPadding) >= 0;
   const Value bags =
-      call_row("run_embedding_bag",
+      call_row("embedding_bag",
                {call[kBagIndices], call[kBagWeight], call[kBagOffsets], None, 2,
                 false, call[kBagMode], false, call[kBagSampleWeights],
                 call[kBagLastOffset], padded ? call[kBagPadding] : Value()});
