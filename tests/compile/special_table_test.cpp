@@ -127,7 +127,9 @@ const std::vector<Neighbour>& neighbours() {
                 [](auto x) { return 1 / x; }),
       neighbour("sqrt", {{"sqrt", {}}}, [](auto x) { return std::sqrt(x); }),
       neighbour("times_and_plus", {{"mul", {3.0}}, {"add", {1.0}}},
-                [](auto x) { return x * 3 + 1; }),
+                [](auto x) { return x * 3 + 1; },
+                // Behind a quotient the product is part of it, rounded once.
+                {1}),
       neighbour("divided", {{"div", {-3.0}}}, [](auto x) { return x / -3; }),
       neighbour("clamp", {{"clamp", {-1.0, 1.0}}},
                 [](auto x) {
@@ -315,6 +317,8 @@ ValueList inputs_behind(const Neighbour& by, const ValueList& inputs) {
 }
 
 TEST_P(Neighbours, Before) {
+  if (by().bound.places > 1)
+    GTEST_SKIP() << "what follows makes errors of some places larger";
   const std::vector<OpCase>& cases = floating_cases();
   for (CpuLevel level : testing::host_levels()) {
     const Calls& plain = calls_alone(level);

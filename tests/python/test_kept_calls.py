@@ -5,9 +5,9 @@ import logging
 
 import fxjit
 import pytest
-from fxjit import torch_backend
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
+from fxjit import torch_backend  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
