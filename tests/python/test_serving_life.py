@@ -278,7 +278,7 @@ def test_texts_become_embeddings(tmp_path):
     subprocess.run([sys.executable, "-B", example / "make_repository.py", weights,
                     tmp_path / "models"], check=True)
     expected = case_of_sentences()
-    with serving(tmp_path / "models", "--front-code") as server:
+    with serving(tmp_path / "models", "--front-code", "--root", weights) as server:
         for options in ([f"127.0.0.1:{server.http}"], ["--grpc", f"127.0.0.1:{server.grpc}"]):
             done = subprocess.run(
                 [sys.executable, "-B", example / "embed.py", *options, *SENTENCES],

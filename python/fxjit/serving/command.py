@@ -12,6 +12,7 @@ from fxjit._fxjit import available_cpus
 
 from . import logs
 from .batcher import BatchOptions
+from .heap import give_back_large_blocks
 from .model_config import ServeOptions
 from .option_sources import with_other_sources
 
@@ -163,6 +164,7 @@ def main(arguments: list[str] | None = None) -> int:
 def serve(given: argparse.Namespace) -> int:
     """Until it is told to end. fxjit.UserError and OSError where it cannot start."""
     logs.set_up(given.log)
+    give_back_large_blocks()
     from .access import Access, Tokens
     from .bounds import Bounds
     from .front_door import FrontDoor
