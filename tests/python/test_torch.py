@@ -89,8 +89,8 @@ def test_slices_that_are_mapped(tmp_path):
     assert "scaled_dot_product_attention" in str(model.graph)
     program, path = torch.export.export(module.float(), inputs), tmp_path / "mapped.pt2"
     torch.export.save(program, path)
-    with pytest.raises(fxjit.UserError, match=r"save program.run_decompositions\({}\)"):
-        fxjit.load(path)
+    # Taken apart by PyTorch, since that is imported.
+    close(fxjit.load(path)(*inputs).numpy(), expected.detach().numpy(), 1e-5)
 
 
 def test_writes_beside_mapped_slices_are_seen_by_views():
