@@ -73,7 +73,8 @@ TEST_F(Page, TheCompiledGraphAsOnnx) {
     for (const std::string& written : all(nodes[i], 2))
       EXPECT_TRUE(made.emplace(written, i).second) << written;
     if (i < steps.size()) {
-      EXPECT_EQ(all(nodes[i], 4).at(0), steps[i]["skeleton"]);
+      EXPECT_EQ(all(nodes[i], 4).at(0),
+                steps[i]["skeleton"].get<std::string>());
     }
   }
   for (const std::string& output : all(graph, 12))
