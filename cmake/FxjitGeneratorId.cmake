@@ -8,6 +8,7 @@
 # OUTPUT for the sources that are listed in LIST.
 
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_minimum_required(VERSION 3.25)
   file(STRINGS ${LIST} sources)
   set(hashes ${COMPILER})
   foreach(source IN LISTS sources)

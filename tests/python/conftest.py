@@ -1,0 +1,8 @@
+"""Shares the tests out: of FXJIT_SHARDS processes, FXJIT_SHARD runs every so many-th."""
+
+import os
+
+
+def pytest_collection_modifyitems(items):
+    shards = int(os.environ.get("FXJIT_SHARDS", "1"))
+    items[:] = items[int(os.environ.get("FXJIT_SHARD", "0"))::shards]
