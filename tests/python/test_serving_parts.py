@@ -395,7 +395,8 @@ def test_bodies_are_unpacked_piece_by_piece(size):
 
 def test_the_oldest_message_makes_room_for_others():
     async def ask():
-        receipts = Receipts(slots=1, seconds=3600)
+        account = Account(120)
+        receipts = Receipts(account, largest=50, seconds=3600)
         never = asyncio.Event()
         first = asyncio.ensure_future(receipts.receive(never.wait))
         await asyncio.sleep(0)
