@@ -18,7 +18,7 @@ from fxjit.serving.engine import _example_of  # noqa: E402
 from fxjit.serving.load import _warm_up, plan_of, rows_are_alone, why_not_alone  # noqa: E402
 from fxjit.serving.model_config import ModelConfig  # noqa: E402
 from fxjit.serving.symbols import named_sizes  # noqa: E402
-from test_serving_parts import Doubling, served_by  # noqa: E402
+from serving_parts import Doubling, served_by  # noqa: E402
 
 
 class Told:
