@@ -117,7 +117,7 @@ class Server:
         bounds, tls = self._bounds, self._tls
         limits = Limits(connections, min(bounds.of_address, connections), bounds.header_seconds)
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="off", ws="none",
+            app, log_config=None, access_log=False, lifespan="off", ws="none", proxy_headers=False,
             http=bounded_protocol(limits), timeout_keep_alive=bounds.idle_seconds,
             ssl_certfile=tls.certificate if tls else None, ssl_keyfile=tls.key if tls else None)
         if tls:
