@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import numpy as np
 
@@ -28,6 +29,7 @@ sys.path.insert(0, str(HERE.parent.parent / "tests" / "python"))
 from cases import case_of  # noqa: E402
 from hostile import memory  # noqa: E402
 from serving_server import CHANGES, inputs_of, make_repository, serving  # noqa: E402
+import health  # noqa: E402
 import hostile_cases  # noqa: E402
 import tritonclient.grpc as over_grpc  # noqa: E402
 import tritonclient.http as over_http  # noqa: E402
@@ -91,9 +93,11 @@ def asking_for_health(server, seen):
     """Over the admin port, as an orchestrator does."""
     asking = subprocess.Popen([sys.executable, "-B", HERE / "health.py", str(server.admin)],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    asking.stdout.readline()
     try:
         yield
     finally:
+        time.sleep(3 * health.SECONDS_BETWEEN)  # After the shortest cases, too.
         told = json.loads(asking.communicate()[0])
         seen.seconds = told["seconds"]
         seen.wrong += [f"health: {one}" for one in told["wrong"]]

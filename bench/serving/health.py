@@ -1,7 +1,7 @@
 """How late a server says that it is alive: health.py PORT
 
-Asks until its input ends, then prints the seconds of all answers and what was wrong with others, in
-JSON. It is a process of its own, so that nothing that its caller does makes an answer late.
+Prints a line when it is answered first, and asks until its input ends. Then it prints the seconds of
+all answers and what was wrong with others, in JSON. It is a process of its own, so that nothing that its caller does makes an answer late.
 """
 
 import http.client
@@ -27,6 +27,7 @@ def ask(port):
 
 def main():
     port, seconds, wrong = int(sys.argv[1]), [], []
+    print(ask(port), flush=True)
     while not select.select([sys.stdin], [], [], SECONDS_BETWEEN)[0]:
         begun = time.monotonic()
         try:

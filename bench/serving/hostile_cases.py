@@ -16,6 +16,7 @@ from serving_server import serving
 
 MB = 1 << 20
 INFER = "/v2/models/perceptron/infer"
+SERVICE = "inference.GRPCInferenceService"
 REFUSALS = (400, 404, 408, 413, 503)
 SECONDS = 5  # Of cases that last as long as they are let.
 
@@ -101,7 +102,7 @@ def unfinished_bodies(server):
 
 def unfinished_messages(count, method):
     def case(server):
-        sent = [UnfinishedMessage(server.grpc, 60 * MB, method) for _ in range(count)]
+        sent = [UnfinishedMessage(server.grpc, 60 * MB, f"/{SERVICE}/{method}") for _ in range(count)]
         at_once([one.send for one in sent])
         time.sleep(1)
         for one in sent:

@@ -52,11 +52,11 @@ def _literal(name, value):
 class UnfinishedMessage:
     """A call of gRPC that declares a message of `size` bytes and sends `sent` of them."""
 
-    def __init__(self, port, size, method="ModelInfer"):
+    def __init__(self, port, size, method="/inference.GRPCInferenceService/ModelInfer"):
         self._socket = connected(port)
         self._window = {0: 65535, 1: 65535}
         headers = [(":method", "POST"), (":scheme", "http"), (":authority", "a"),
-                   (":path", f"/inference.GRPCInferenceService/{method}"),
+                   (":path", method),
                    ("te", "trailers"), ("content-type", "application/grpc")]
         self._socket.sendall(PREFACE + _frame(SETTINGS, 0, 0, b"") + _frame(
             HEADERS, END_HEADERS, 1, b"".join(_literal(*one) for one in headers)))

@@ -16,6 +16,7 @@ for needed in ("orjson", "prometheus_client"):
 from fxjit.serving.account import Account  # noqa: E402
 from fxjit.serving.errors import BadRequest, NotReady, Overloaded, TooLarge  # noqa: E402
 from fxjit.serving.grpc_receipts import Receipts  # noqa: E402
+from fxjit.serving.grpc_streams import Room  # noqa: E402
 from fxjit.serving.log_limits import OfOneKind, line_of  # noqa: E402
 from fxjit.serving.rest_body import unpacked  # noqa: E402
 
@@ -69,6 +70,50 @@ def test_the_oldest_message_makes_room_for_others():
             await last
 
     asyncio.run(ask())
+
+
+def test_a_message_that_does_not_come_at_once_counts_as_the_largest():
+    async def ask():
+        account = Account(240)
+        receipts = Receipts(account, largest=50, seconds=3600)
+        never = asyncio.Event()
+        first = asyncio.ensure_future(receipts.receive(never.wait))
+        while not account.held:
+            await asyncio.sleep(0.01)
+        assert account.held == 50
+        other = account.open()
+        other.grow(190)
+        assert await receipts.receive(lambda: asyncio.sleep(0, b"message")) == b"message"
+        other.close()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert account.held == 0
+        other = account.open()
+        other.grow(200)
+        with pytest.raises(Overloaded):
+            await receipts.receive(never.wait)
+        assert account.held == 200
+
+    asyncio.run(ask())
+
+
+def test_streams_count_as_the_largest_message():
+    account = Account(400)
+    room = Room(account, largest=50)
+    held = [room.enter(), room.enter()]
+    assert account.held == 100
+    with pytest.raises(Overloaded, match="at most 2 streams"):
+        room.enter()
+    room.leave(held.pop())
+    other = account.open()
+    other.grow(350)
+    with pytest.raises(Overloaded):
+        room.enter()
+    other.close()
+    room.leave(room.enter())
+    assert account.held == 50
+    assert Room(Account(40), largest=40).enter().size == 10  # One, of which not all is counted.
 
 
 def test_lines_are_cut_and_warnings_counted():

@@ -5,10 +5,12 @@ import gzip
 import importlib.util
 import json
 import os
+import queue
 import resource
 import signal
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -126,6 +128,46 @@ def test_messages_that_never_end_stay_below_the_cap(server):
     finally:
         for one in sent:
             one.close()
+
+
+@pytest.mark.parametrize("method", [
+    "/inference.GRPCInferenceService/ModelStreamInfer", "/grpc.health.v1.Health/Check",
+    "/grpc.health.v1.Health/Watch",
+    "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"])
+def test_no_method_holds_messages_that_never_end(server, method):
+    """10 of 60 MB, of which each is complete but for its last byte; bodies of REST beside them."""
+    before = memory(server.process.pid, "VmRSS")
+    sent = [UnfinishedMessage(server.grpc, 60 * MB, method) for _ in range(10)]
+    try:
+        with ThreadPoolExecutor(len(sent)) as threads:
+            list(threads.map(UnfinishedMessage.send, sent))
+        now = memory(server.process.pid, "VmRSS")
+        assert now < max(before, CAP * MB) + BEYOND * MB
+        assert answers(server)
+    finally:
+        for one in sent:
+            one.close()
+
+
+def test_streams_of_requests_have_a_bound_that_their_end_gives_back(server):
+    """One, where a quarter of the account has no room for two of the largest messages."""
+    x = over_grpc.InferInput("x", [1, 8], "FP32")
+    x.set_data_from_numpy(np.zeros((1, 8), np.float32))
+    for _ in range(2):
+        came = queue.Queue()
+        with over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client, \
+                over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as other:
+            client.start_stream(lambda result, error: came.put((result, error)))
+            client.async_stream_infer("perceptron", [x])
+            assert came.get(timeout=30)[1] is None
+            assert server.metrics()["fxjit_held_bytes"] == CAP * MB // 4
+            other.start_stream(lambda result, error: came.put((result, error)))
+            assert "at most 1 streams may be open" in str(came.get(timeout=30)[1])
+            client.infer("perceptron", [x])
+        end = time.monotonic() + 30
+        while server.metrics()["fxjit_held_bytes"] and time.monotonic() < end:
+            time.sleep(0.05)
+        assert server.metrics()["fxjit_held_bytes"] == 0
 
 
 def test_refused_bodies_do_not_stay(server):
@@ -258,6 +300,21 @@ def test_the_grace_bounds_a_running_call(folder):
         while len(failures) < 3 and time.monotonic() < end:
             time.sleep(0.01)
         assert [one.status() for one in failures] == ["StatusCode.UNAVAILABLE"] * 3
+
+
+def test_a_stream_whose_call_runs_is_told_of_the_end(folder):
+    make_slow(folder, 3600, 0)
+    x = over_grpc.InferInput("x", [1, 8], "FP32")
+    x.set_data_from_numpy(np.zeros((1, 8), np.float32))
+    came = queue.Queue()
+    with serving(folder, "--front-code", "--grace-seconds", "0.5") as server, \
+            over_grpc.InferenceServerClient(f"127.0.0.1:{server.grpc}") as client:
+        client.start_stream(lambda result, error: came.put(str(error)))
+        client.async_stream_infer("perceptron", [x])
+        time.sleep(0.5)
+        server.process.send_signal(signal.SIGTERM)
+        assert "the server stops" in came.get(timeout=30)
+        assert server.process.wait(30) == 0
 
 
 def test_a_second_signal_ends_at_once(folder):

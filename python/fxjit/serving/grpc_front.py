@@ -18,7 +18,8 @@ from .body_threads import BodyThreads
 from .errors import BadRequest, ModelFailed, ServingError, TooLarge
 from .front_door import FrontDoor
 from .grpc_messages import MADE
-from .grpc_receipts import Receipts, Streams
+from .grpc_receipts import Receipts
+from .grpc_streams import RequestStreams
 from .kserve_parts import pb
 from .metrics import count_refusal
 from .requests import Answer, Request, sooner
@@ -30,7 +31,6 @@ MOST_PLAIN = 1 << 16  # Bytes of a message without tensors.
 Context = grpc.aio.ServicerContext
 Handler = Callable[[Any, Context], Awaitable[Any]]
 Answering = Callable[[bytes, Context, Held], Awaitable[Any]]
-STREAMED = 64  # Requests of one stream that are worked on at a time; others are not read yet.
 
 
 def parsed(kind: Any, data: bytes) -> Any:
@@ -49,8 +49,9 @@ async def refuse(error: ServingError, context: Context) -> NoReturn:
     await context.abort(grpc.StatusCode[error.grpc], str(error))
 
 
-def _written(message: Any) -> bytes:
-    return message.SerializeToString()
+def _of_stream(response: Any) -> bytes:
+    response.parameters["triton_final_response"].bool_param = True
+    return MADE["StreamResponse"](infer_response=response).SerializeToString()
 
 
 class _Told:
@@ -72,9 +73,8 @@ class GrpcFront:
         self._allow_change = allow_change
         self._door, self._seconds = door, seconds
         self._receipts = Receipts(door.account, door.max_bytes, seconds)
-        self._streams = Streams(door.account, door.max_bytes)
+        self._streams = RequestStreams(door.account, door.max_bytes, seconds, self._streamed)
         self._threads = BodyThreads()
-        self._reading: set[asyncio.Task[None]] = set()  # Of the streams that are open.
         # By name: the message that each takes, and what answers it.
         self.methods: dict[str, tuple[Any, Handler]] = {
             "ServerLive": (pb.ServerLiveRequest, self._live),
@@ -91,8 +91,7 @@ class GrpcFront:
     def add_to(self, server: grpc.aio.Server) -> None:
         handlers = {name: self.handler(functools.partial(self._answer, name))
                     for name in (*self.methods, INFER)}
-        handlers["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(
-            self._stream, response_serializer=_written)
+        handlers["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(self._stream)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
 
     async def answer(self, name: str, data: bytes, context: Context) -> Any:
@@ -129,8 +128,7 @@ class GrpcFront:
 
     def end_streams(self) -> None:
         """Takes no more requests of streams, which end when those that came are answered."""
-        for reading in self._reading:
-            reading.cancel()
+        self._streams.end()
 
     async def _call(self, answer: Answering, context: Context,
                     held: Held) -> tuple[grpc.StatusCode, str] | None:
@@ -165,48 +163,24 @@ class GrpcFront:
             log.exception("a request failed")
             raise ModelFailed(type(error).__name__) from error
 
-    async def _stream(self, requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[Any]:
-        """One answer for each request, in the order of the requests."""
+    async def _stream(self, requests: AsyncIterator[bytes], context: Context) -> None:
         try:
-            held = self._streams.open()
+            await self._streams.serve(requests, context)
         except ServingError as error:
             await refuse(error, context)
-        slots = asyncio.Semaphore(STREAMED)
-        answers: asyncio.Queue[asyncio.Task[Any] | None] = asyncio.Queue()
 
-        async def read() -> None:
-            try:
-                async for data in requests:
-                    await slots.acquire()
-                    answers.put_nowait(asyncio.create_task(self._streamed(data, context)))
-            finally:
-                answers.put_nowait(None)
-
-        reading = asyncio.create_task(read())
-        self._reading.add(reading)
-        reading.add_done_callback(self._reading.discard)
-        try:
-            while (answer := await answers.get()) is not None:
-                yield await answer
-                slots.release()
-        finally:
-            self._streams.close(held)
-            reading.cancel()
-            while not answers.empty():
-                if (answer := answers.get_nowait()) is not None:
-                    answer.cancel()
-
-    async def _streamed(self, data: bytes, context: Context) -> Any:
+    async def _streamed(self, data: bytes, context: Context, held: Held) -> bytes:
         """An answer, or what was wrong: the stream's other requests go on."""
         told = _Told(context)
         try:
-            response = await self.answer(INFER, data, told)
+            held.grow(len(data))
+            response = await self._answer(INFER, data, told, held)
+            return await self._threads.run(held, response.ByteSize(), _of_stream, response)
         except ServingError as error:
             count_refusal("grpc", error)
-            return MADE["StreamResponse"](error_message=str(error),
-                                           infer_response=pb.ModelInferResponse(id=told.id))
-        response.parameters["triton_final_response"].bool_param = True
-        return MADE["StreamResponse"](infer_response=response)
+            return MADE["StreamResponse"](
+                error_message=str(error),
+                infer_response=pb.ModelInferResponse(id=told.id)).SerializeToString()
 
     async def _live(self, _message: Any, _context: Context) -> Any:
         return pb.ServerLiveResponse(live=True)

@@ -15,7 +15,6 @@ from .errors import NotReady, Overloaded, ServingError, Slow, TooLarge
 
 PATIENCE = 1.0  # Seconds for which a message may keep others from being received.
 AT_ONCE = 0.05  # Seconds of a message whose bytes the account does not have yet.
-MOST_STREAMS = 64
 
 
 class Receipts:
@@ -113,27 +112,3 @@ class Receipts:
             self._refuse(timeout, Overloaded("others wait for a message that comes too slowly"))
             break
         return PATIENCE
-
-
-class Streams:
-    """Bounds the streams of requests. Each may hold a message that has not come whole as long as it
-    is open, and waits for messages without an end: it counts as the largest message. A quarter of
-    the account is for them."""
-
-    def __init__(self, account: Account, largest: int):
-        share = account.limit // 4
-        self._account, self._largest = account, min(largest, share)
-        self._free = self.most = min(max(1, share // largest), MOST_STREAMS)
-
-    def open(self) -> Held:
-        """What one more stream holds, to be given to close(). Overloaded."""
-        if not self._free:
-            raise Overloaded(f"{self.most} streams are open already")
-        held = self._account.open()
-        held.grow(self._largest)
-        self._free -= 1
-        return held
-
-    def close(self, held: Held) -> None:
-        held.close()
-        self._free += 1
