@@ -350,7 +350,7 @@ def test_lines_of_the_log_are_short_and_refusals_few(server):
     server.wait_for("refused", reason="bad_request")
     lines = list(server.lines)
     assert max(len(json.dumps(line)) for line in lines) <= 1024
-    refusals = [line["time"] for line in lines if line["event"] == "refused"]
+    refusals = [line["time"][:19] for line in lines if line["event"] == "refused"]
     assert max(refusals.count(second) for second in refusals) <= 20
 
 
