@@ -150,21 +150,25 @@ def idle_connections(protocol):
     return case
 
 
-def answers_not_taken(server):
-    """Clients that ask as long as there is room for it, and read none of the answers."""
+def requests_ahead(count, pause):
+    """Clients that send so many requests at a time, and read none of the answers."""
     body = body_of(str([0.5] * 512), (64, 8))
-    requests = 100 * (head_of(Content_Length=len(body)) + body)
+    requests = count * (head_of(Content_Length=len(body)) + body)
 
-    def ask_on():
-        with connected(server.http) as one:
-            one.settimeout(1)
-            end = time.monotonic() + SECONDS
-            with contextlib.suppress(OSError):
-                while time.monotonic() < end:
-                    one.sendall(requests)
-            time.sleep(max(0, end - time.monotonic()))
+    def case(server):
+        def ask_on():
+            with connected(server.http) as one:
+                one.settimeout(1)
+                end = time.monotonic() + SECONDS
+                with contextlib.suppress(OSError):
+                    while time.monotonic() < end:
+                        one.sendall(requests)
+                        time.sleep(pause)
+                time.sleep(max(0, end - time.monotonic()))
 
-    at_once([ask_on] * 20)
+        at_once([ask_on] * 20)
+
+    return case
 
 
 def slow_headers(server):
@@ -264,7 +268,8 @@ CASES = {
     "20 unfinished bodies": unfinished_bodies,
     "10 unfinished messages": unfinished_messages(10, "ModelInfer"),
     "70 unfinished streams": unfinished_messages(70, "ModelStreamInfer"),
-    "bodies, messages and streams": all_unfinished, "answers not taken": answers_not_taken,
+    "bodies, messages and streams": all_unfinished, "answers not taken": requests_ahead(1, 0.02),
+    "100 requests at a time": requests_ahead(100, 0),
     "40 refused bodies": refused_in_a_row, "declared, one byte sent": declared_and_one_byte,
     "4100 idle of REST": idle_connections("http"), "4100 idle of gRPC": idle_connections("grpc"),
     "slow headers": slow_headers,

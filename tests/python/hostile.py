@@ -1,5 +1,6 @@
 """Clients of fxjit-serve that do not keep to the rules: they begin and do not end."""
 
+import contextlib
 import pathlib
 import socket
 import struct
@@ -17,6 +18,16 @@ def memory(pid, field="VmHWM"):
 
 def connected(port):
     return socket.create_connection(("127.0.0.1", port), timeout=30)
+
+
+def ended(one, seconds=30):
+    """What the server sends until it ends the connection."""
+    one.settimeout(seconds)
+    data = b""
+    with contextlib.suppress(ConnectionError):
+        while part := one.recv(4096):
+            data += part
+    return data
 
 
 def head_of(model="perceptron", **headers):

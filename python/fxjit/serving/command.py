@@ -12,6 +12,10 @@ from .heap import give_back_large_blocks
 from .model_config import ServeOptions
 from .options import arguments_of, batch_options
 
+# For which a thread may keep the interpreter's lock from others. The event loop asks for it at each
+# event, so Python's own 5 ms add up while models' threads are busy.
+SWITCH_SECONDS = 0.001
+
 
 def main(arguments: list[str] | None = None) -> int:
     try:
@@ -27,6 +31,7 @@ def serve(given: argparse.Namespace) -> int:
     """Until it is told to end. fxjit.UserError and OSError where it cannot start."""
     logs.set_up(given.log)
     give_back_large_blocks()
+    sys.setswitchinterval(SWITCH_SECONDS)
     from .access import Access, Tokens
     from .bounds import Bounds
     from .front_door import FrontDoor

@@ -14,7 +14,7 @@ from .account import Account, Held
 from .errors import NotReady, Overloaded, ServingError, Slow, TooLarge
 
 PATIENCE = 1.0  # Seconds for which a message may keep others from being received.
-AT_ONCE = 0.05  # Seconds of a message whose bytes the account does not have yet.
+AT_ONCE = 0.02  # Seconds of a message whose bytes the account does not have yet.
 
 
 class Receipts:

@@ -8,7 +8,7 @@ import sys
 # Parameters of glibc's mallopt (malloc.h).
 _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
-_LARGE = 1 << 20
+_LARGE = 1 << 16
 
 
 def give_back_large_blocks() -> None:
