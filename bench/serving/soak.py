@@ -39,10 +39,12 @@ MOST_GROWTH = 32 << 20
 
 
 class Tally:
-    """What happened, by name; the first faults in words."""
+    """What happened, by name; the first faults in words. changes: how often each model was
+    unloaded or loaded after that: an odd number where it is gone."""
 
     def __init__(self):
         self.counts, self.faults = collections.Counter(), []
+        self.changes = collections.Counter()
         self._lock = threading.Lock()
 
     def add(self, name):
@@ -74,10 +76,12 @@ def ask_well(server, tally, stop, protocol, port, seed):
         while not stop.is_set():
             name = choose.choice(NAMES)
             inputs, answers = cases[name]
+            before = tally.changes[name]
             try:
                 result = client.infer(name, inputs_of(protocol, inputs))
             except InferenceServerException as error:
-                if "is not ready: unloaded" in str(error) or "unloaded" in str(error):
+                gone = before % 2 or tally.changes[name] != before
+                if gone and any(code in error.status() for code in ("503", "UNAVAILABLE")):
                     tally.add("asked while unloaded")
                 else:
                     tally.fault(f"{name}: {error}")
@@ -103,8 +107,10 @@ def reload(server, tally, stop, folder):
             else:
                 shutil.copytree(folder / name / "1", second)
         else:
+            tally.changes[name] += 1
             server.change(name, "unload")
         status, answer = server.change(name)
+        tally.changes[name] += tally.changes[name] % 2
         tally.add(f"reloads: {kind}") if status == 200 else tally.fault(f"load: {answer}")
 
 

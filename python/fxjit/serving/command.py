@@ -7,14 +7,9 @@ import sys
 
 import fxjit
 
-from . import logs
-from .heap import give_back_large_blocks
+from . import logs, runtime
 from .model_config import ServeOptions
 from .options import arguments_of, batch_options
-
-# For which a thread may keep the interpreter's lock from others. The event loop asks for it at each
-# event, so Python's own 5 ms add up while models' threads are busy.
-SWITCH_SECONDS = 0.001
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,8 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
 def serve(given: argparse.Namespace) -> int:
     """Until it is told to end. fxjit.UserError and OSError where it cannot start."""
     logs.set_up(given.log)
-    give_back_large_blocks()
-    sys.setswitchinterval(SWITCH_SECONDS)
+    runtime.set_up()
     from .access import Access, Tokens
     from .bounds import Bounds
     from .front_door import FrontDoor
