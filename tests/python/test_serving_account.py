@@ -17,7 +17,7 @@ from fxjit.serving.account import Account  # noqa: E402
 from fxjit.serving.errors import BadRequest, NotReady, Overloaded, TooLarge  # noqa: E402
 from fxjit.serving.grpc_receipts import Receipts  # noqa: E402
 from fxjit.serving.grpc_streams import Room  # noqa: E402
-from fxjit.serving.log_limits import OfOneKind, line_of  # noqa: E402
+from fxjit.serving.log_limits import OfOneKind, Shapes, line_of  # noqa: E402
 from fxjit.serving.rest_body import unpacked  # noqa: E402
 
 
@@ -129,3 +129,12 @@ def test_lines_are_cut_and_warnings_counted():
     assert 10 <= len(passed) <= 30
     error = logging.LogRecord("a", logging.ERROR, "", 0, "refused", None, None)
     assert limit.filter(error)
+
+
+@pytest.mark.parametrize("level, kept", [("INFO", False), ("DEBUG", True)])
+def test_new_shapes_are_for_debugging(level, kept):
+    logger = logging.getLogger("fxjit.of_this_test")
+    logger.setLevel(level)
+    for text, passes in (("[compile] a new shape", kept), ("[other] a line", True)):
+        record = logging.LogRecord(logger.name, logging.INFO, "", 0, text, None, None)
+        assert Shapes().filter(record) == passes

@@ -15,7 +15,8 @@ from fxjit.serving import Tensor  # noqa: E402
 from fxjit.serving.batch_plan import BatchPlan, Padding, shown  # noqa: E402
 from fxjit.serving.batcher import Batcher, BatchOptions, Job  # noqa: E402
 from fxjit.serving.engine import FxjitEngine  # noqa: E402
-from fxjit.serving.errors import BadRequest, Expired, ModelFailed, NotReady, Overloaded  # noqa: E402
+from fxjit.serving.errors import (  # noqa: E402
+    BadRequest, Expired, ModelFailed, NotReady, Overloaded)
 from fxjit.serving.load import rows_are_alone  # noqa: E402
 from serving_parts import ROWS, Doubling, rows_of  # noqa: E402
 

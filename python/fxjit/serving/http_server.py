@@ -1,6 +1,6 @@
-"""uvicorn's connections with bounds: on their number, on the bytes and time of headers, on idle ones,
-and on requests that come before the one before them is answered. uvicorn has an option for idle ones
-alone; llhttp, which it parses with, has none."""
+"""uvicorn's connections with bounds: on their number, on the bytes and time of headers, on idle
+ones, and on requests that come before the one before them is answered. uvicorn has an option for idle
+ones alone; llhttp, which it parses with, has none."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ from .option_sources import with_other_sources
 EPILOG = """MODEL_OR_FOLDER is a file that fxjit.load takes (name=model.pt2 gives it a name), a
 folder with the versions of one model (1/model.pt2, 2/model.pt2), or a folder of such folders.
 
-Each option may also be given in the environment (FXJIT_SERVE_MAX_BATCH=8) or in the file of --config
-(max-batch = 8), models as FXJIT_SERVE_MODELS="a b" or models = ["a", "b"]. The command line goes before
-the environment, and that before the file.
+What the command line leaves out may stand in the environment (FXJIT_SERVE_MAX_BATCH=8,
+FXJIT_SERVE_MODELS="a b"), and what that leaves out in the file of --config (max-batch = 8,
+models = ["a", "b"]).
 
 Where the server can be reached from other machines without TLS and tokens: only behind a proxy."""
 
