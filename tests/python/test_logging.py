@@ -40,6 +40,16 @@ def test_warnings_reach_the_logger(program):
     assert not done.stderr
 
 
+def test_warnings_reach_the_logger_from_code_without_builtins():
+    """Such as the constructors of named tuples, in which a pending call may run."""
+    done = run("""
+eval("lambda model, x: model(x)", {"__builtins__": {}})(model, x)
+print("end")
+""")
+    assert done.stdout.splitlines() == [EXPECTED, "end"]
+    assert not done.stderr
+
+
 def test_handlers_that_throw_do_not_end_calls():
     done = run("""
 class Broken(logging.Filter):
