@@ -78,9 +78,15 @@ void put(LogLevel level, std::string_view text) {
   if (first) static_cast<void>(Py_AddPendingCall(deliver_pending, nullptr));
 }
 
+// Python's logger. It is not looked up for each message: that would need the
+// builtins of whatever code is running, which may have none.
+nb::handle& logger() {
+  static nb::handle instance;
+  return instance;
+}
+
 void give(const Message& message) {
-  nb::module_::import_("logging").attr("getLogger")("fxjit").attr("log")(
-      level_of(message), "%s", message.text.c_str());
+  logger().attr("log")(level_of(message), "%s", message.text.c_str());
 }
 
 }  // namespace
@@ -102,6 +108,8 @@ void deliver_messages() noexcept {
 
 void register_logging(nb::module_& module) {
   if (std::getenv("FXJIT_DEBUG")) return;
+  logger() =
+      nb::module_::import_("logging").attr("getLogger")("fxjit").release();
   set_log_callback(put);
   module.def("_end_logging", [] {
     set_log_callback({});

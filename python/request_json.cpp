@@ -145,7 +145,7 @@ std::pair<nb::bytes, std::vector<Span>> split_json(nb::handle body,
   const Buffer buffer(body);
   Parts parts;
   {
-    const nb::gil_scoped_release unlocked;
+    const UnlockedToRead unlocked(buffer);
     const Text text(buffer.bytes(), 0, length);
     od::parser parser;
     parts = parts_of(text, find_data(parser, text));
@@ -158,7 +158,7 @@ std::pair<nb::bytes, std::vector<Span>> split_json(nb::handle body,
 // value, and at most one of these at a byte.
 size_t json_index_bytes(nb::handle body, size_t length) {
   const Buffer buffer(body);
-  const nb::gil_scoped_release unlocked;
+  const UnlockedToRead unlocked(buffer);
   const auto bytes =
       buffer.bytes().first(std::min(length, buffer.bytes().size()));
   size_t marks = 0;
@@ -302,22 +302,14 @@ size_t fill_numbers(nb::handle body, size_t begin, size_t end,
   const Buffer buffer(body);
   const Buffer target(out, /*writable=*/true);
   const Fill function = fill_of(datatype);
-  const nb::gil_scoped_release unlocked;
+  const UnlockedToRead unlocked(buffer);
   return function(Text(buffer.bytes(), begin, end), target.bytes(), datatype);
-}
-
-// Some of `texts` as objects. The interpreter's lock is held, but not for long.
-void append_texts(nb::list& made, std::vector<std::string_view>& texts) {
-  const nb::gil_scoped_acquire locked;
-  for (const std::string_view text : texts)
-    made.append(nb::bytes(text.data(), text.size()));
-  texts.clear();
 }
 
 nb::list read_texts(nb::handle body, size_t begin, size_t end) {
   const Buffer buffer(body);
   nb::list made;
-  const nb::gil_scoped_release unlocked;
+  const UnlockedToRead unlocked(buffer);
   const Text text(buffer.bytes(), begin, end);
   od::parser parser;
   std::vector<std::string_view> texts;
@@ -329,9 +321,9 @@ nb::list read_texts(nb::handle body, size_t begin, size_t end) {
       throw ValueError("expected texts, but element " + std::to_string(place) +
                        " is none");
     texts.push_back(read);
-    if (texts.size() == kTextsAtATime) append_texts(made, texts);
+    if (texts.size() == kTextsAtATime) append_bytes(made, texts);
   });
-  append_texts(made, texts);
+  append_bytes(made, texts);
   return made;
 }
 

@@ -105,7 +105,7 @@ nb::tuple split_message(nb::handle message) {
   const Buffer buffer(message);
   SplitMessage parts;
   {
-    const nb::gil_scoped_release unlocked;
+    const UnlockedToRead unlocked(buffer);
     parts = Splitter(text_of_message(buffer)).split();
   }
   return nb::make_tuple(nb::bytes(parts.around.data(), parts.around.size()),
@@ -202,15 +202,8 @@ size_t fill_contents(nb::handle message, const std::vector<Place>& contents,
   const Buffer buffer(message);
   const Buffer target(out, /*writable=*/true);
   const FillContents fill = contents_fill_of(datatype);
-  const nb::gil_scoped_release unlocked;
+  const UnlockedToRead unlocked(buffer);
   return fill(text_of_message(buffer), contents, target.bytes());
-}
-
-void append_items(nb::list& made, std::vector<std::string_view>& items) {
-  const nb::gil_scoped_acquire locked;
-  for (const std::string_view item : items)
-    made.append(nb::bytes(item.data(), item.size()));
-  items.clear();
 }
 
 nb::list read_byte_contents(nb::handle message,
@@ -218,7 +211,7 @@ nb::list read_byte_contents(nb::handle message,
   constexpr uint64_t kBytesContents = 8;
   const Buffer buffer(message);
   nb::list made;
-  const nb::gil_scoped_release unlocked;
+  const UnlockedToRead unlocked(buffer);
   std::vector<std::string_view> items;
   size_t count = 0;
   for_fields(text_of_message(buffer), contents, kBytesContents,
@@ -227,9 +220,9 @@ nb::list read_byte_contents(nb::handle message,
                  throw ValueError("more than " + std::to_string(kMaxItems) +
                                   " elements of BYTES");
                items.push_back(item);
-               if (items.size() == kItemsAtATime) append_items(made, items);
+               if (items.size() == kItemsAtATime) append_bytes(made, items);
              });
-  append_items(made, items);
+  append_bytes(made, items);
   return made;
 }
 

@@ -13,8 +13,10 @@ machine meanwhile.
 
 import argparse
 import contextlib
+import json
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -26,7 +28,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "tests" / "python"))
 from cases import case_of  # noqa: E402
 from hostile import memory  # noqa: E402
-from serving_server import CHANGES, make_repository, serving  # noqa: E402
+from serving_server import CHANGES, inputs_of, make_repository, serving  # noqa: E402
+import health  # noqa: E402
 import hostile_cases  # noqa: E402
 import tritonclient.grpc as over_grpc  # noqa: E402
 import tritonclient.http as over_http  # noqa: E402
@@ -36,7 +39,6 @@ MB = 1 << 20
 BEYOND = 200  # MB of memory beside the cap.
 MEDIAN, MOST = 0.1, 0.5  # Seconds until health is told.
 NAMES = ("perceptron", "attention", "bert")
-CODES = {"float32": "FP32", "int64": "INT64"}
 
 
 class Seen:
@@ -55,14 +57,6 @@ class Seen:
         elif statistics.median(self.seconds) > MEDIAN or max(self.seconds) > MOST:
             found.append("health is late")
         return found
-
-
-def inputs_of(library, arrays):
-    made = []
-    for name, array in arrays.items():
-        made.append(library.InferInput(name, array.shape, CODES[str(array.dtype)]))
-        made[-1].set_data_from_numpy(array)
-    return made
 
 
 def ask_honestly(library, port, seen, stop):
@@ -94,30 +88,31 @@ def ask_honestly(library, port, seen, stop):
             stop.wait(0.02)
 
 
-def ask_for_health(server, seen, stop):
+@contextlib.contextmanager
+def asking_for_health(server, seen):
     """Over the admin port, as an orchestrator does."""
-    while not stop.wait(0.05):
-        begun = time.monotonic()
-        try:
-            status, _, _ = hostile_cases.ask(server.admin, "GET", "/v2/health/live")
-        except OSError as error:
-            seen.wrong.append(f"health: {error}")
-            return
-        seen.seconds.append(time.monotonic() - begun)
-        if status != 200:
-            seen.wrong.append(f"health: {status}")
+    asking = subprocess.Popen([sys.executable, "-B", HERE / "health.py", str(server.admin)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    asking.stdout.readline()
+    try:
+        yield
+    finally:
+        time.sleep(3 * health.SECONDS_BETWEEN)  # After the shortest cases, too.
+        told = json.loads(asking.communicate()[0])
+        seen.seconds = told["seconds"]
+        seen.wrong += [f"health: {one}" for one in told["wrong"]]
 
 
 def run(server, case):
     """One case; the case's own function says what else was wrong."""
     seen, stop = Seen(), threading.Event()
     threads = [threading.Thread(target=ask_honestly, args=(over_http, server.http, seen, stop)),
-               threading.Thread(target=ask_honestly, args=(over_grpc, server.grpc, seen, stop)),
-               threading.Thread(target=ask_for_health, args=(server, seen, stop))]
+               threading.Thread(target=ask_honestly, args=(over_grpc, server.grpc, seen, stop))]
     for thread in threads:
         thread.start()
     try:
-        seen.wrong += case(server) or []
+        with asking_for_health(server, seen):
+            seen.wrong += case(server) or []
     finally:
         stop.set()
         for thread in threads:

@@ -16,6 +16,7 @@ from serving_server import serving
 
 MB = 1 << 20
 INFER = "/v2/models/perceptron/infer"
+SERVICE = "inference.GRPCInferenceService"
 REFUSALS = (400, 404, 408, 413, 503)
 SECONDS = 5  # Of cases that last as long as they are let.
 
@@ -28,6 +29,14 @@ def ask(port, method, path, body=None, headers=None):
         return reply.status, dict(reply.getheaders()), reply.read()
     finally:
         connection.close()
+
+
+def at_once(functions):
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def refused(server, body, headers=None):
@@ -60,13 +69,7 @@ def bomb(piece):
 
 def bombs_at_once(server):
     packed = gzip.compress(body_of(f"[{'[],' * (20 * MB)}0]"), 6)
-    threads = [threading.Thread(target=refused, args=(server, packed,
-                                                      {"Content-Encoding": "gzip"}))
-               for _ in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once([lambda: refused(server, packed, {"Content-Encoding": "gzip"})] * 20)
 
 
 def large_numbers(server):
@@ -97,13 +100,22 @@ def unfinished_bodies(server):
         time.sleep(1)
 
 
-def unfinished_messages(server):
-    sent = [UnfinishedMessage(server.grpc, 60 * MB) for _ in range(10)]
-    for one in sent:
-        one.send(seconds=2)
-    time.sleep(1)
-    for one in sent:
-        one.close()
+def unfinished_messages(count, method):
+    def case(server):
+        sent = [UnfinishedMessage(server.grpc, 60 * MB, f"/{SERVICE}/{method}") for _ in range(count)]
+        at_once([one.send for one in sent])
+        time.sleep(1)
+        for one in sent:
+            one.close()
+
+    return case
+
+
+def all_unfinished(server):
+    """Bodies, messages and streams beside each other: one account has them all."""
+    at_once([lambda: unfinished_bodies(server),
+             lambda: unfinished_messages(10, "ModelInfer")(server),
+             lambda: unfinished_messages(10, "ModelStreamInfer")(server)])
 
 
 def refused_in_a_row(server):
@@ -119,14 +131,44 @@ def declared_and_one_byte(server):
         time.sleep(SECONDS)
 
 
-def idle_connections(server):
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    with contextlib.ExitStack() as stack:
-        for _ in range(4100):
-            with contextlib.suppress(ConnectionError):
-                stack.enter_context(connected(server.http))
-        time.sleep(SECONDS)
+def idle_connections(protocol):
+    def case(server):
+        """The metrics stay there as health does."""
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        faults = []
+        with contextlib.ExitStack() as stack:
+            for count in range(4100):
+                with contextlib.suppress(ConnectionError):
+                    stack.enter_context(connected(getattr(server, protocol)))
+                if count % 500 == 0:
+                    status, _, _ = ask(server.admin, "GET", "/metrics")
+                    faults += [] if status == 200 else [f"metrics: {status}"]
+            time.sleep(SECONDS)
+        return faults
+
+    return case
+
+
+def requests_ahead(count, pause):
+    """Clients that send so many requests at a time, and read none of the answers."""
+    body = body_of(str([0.5] * 512), (64, 8))
+    requests = count * (head_of(Content_Length=len(body)) + body)
+
+    def case(server):
+        def ask_on():
+            with connected(server.http) as one:
+                one.settimeout(1)
+                end = time.monotonic() + SECONDS
+                with contextlib.suppress(OSError):
+                    while time.monotonic() < end:
+                        one.sendall(requests)
+                        time.sleep(pause)
+                time.sleep(max(0, end - time.monotonic()))
+
+        at_once([ask_on] * 20)
+
+    return case
 
 
 def slow_headers(server):
@@ -170,11 +212,7 @@ def flood(server):
         while time.monotonic() < end:
             faults.extend(refused(server, b"{"))
 
-    threads = [threading.Thread(target=ask_on) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once([ask_on] * 8)
     lines = [line for line in list(server.lines) if line["event"] == "refused"]
     if len(lines) > 20 * (SECONDS + 2):
         faults.append(f"{len(lines)} lines of the log")
@@ -227,8 +265,13 @@ CASES = {
     "gzip of lists": bomb("[],"), "gzip of texts": bomb('"",'), "gzip of numbers": bomb("0,"),
     "gzip of objects": bomb("{},"), "20 bombs at once": bombs_at_once,
     "40 MB of numbers": large_numbers, "mutated bodies": mutated,
-    "20 unfinished bodies": unfinished_bodies, "10 unfinished messages": unfinished_messages,
+    "20 unfinished bodies": unfinished_bodies,
+    "10 unfinished messages": unfinished_messages(10, "ModelInfer"),
+    "70 unfinished streams": unfinished_messages(70, "ModelStreamInfer"),
+    "bodies, messages and streams": all_unfinished, "answers not taken": requests_ahead(1, 0.02),
+    "100 requests at a time": requests_ahead(100, 0),
     "40 refused bodies": refused_in_a_row, "declared, one byte sent": declared_and_one_byte,
-    "4100 idle connections": idle_connections, "slow headers": slow_headers,
+    "4100 idle of REST": idle_connections("http"), "4100 idle of gRPC": idle_connections("grpc"),
+    "slow headers": slow_headers,
     "framing": framing, "a flood of wrong requests": flood,
     "changes of files": changes_of_files}

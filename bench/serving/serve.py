@@ -10,7 +10,7 @@ import dataclasses
 import pathlib
 import sys
 
-from fxjit.serving import logs
+from fxjit.serving import logs, runtime
 from fxjit.serving.batch_plan import Padding
 from fxjit.serving.batcher import BatchOptions
 from fxjit.serving.front_door import FrontDoor
@@ -52,6 +52,7 @@ def main():
     if given.packages:
         sys.path.append(given.packages)
     logs.set_up("info")
+    runtime.set_up()
     batch = BatchOptions(given.instances, given.max_batch, given.delay_ms / 1000, 4096)
     options = ServeOptions(batch, given.threads, True)
     repository = Repository([f"{given.model}={given.folder / given.model / 'model.pt2'}"], options,

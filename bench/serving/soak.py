@@ -30,19 +30,21 @@ sys.path.insert(0, str(ROOT / "tests" / "python"))
 import tritonclient.grpc as over_grpc  # noqa: E402
 import tritonclient.http as over_http  # noqa: E402
 from cases import case_of  # noqa: E402
-from serving_server import CHANGES, make_repository, serving  # noqa: E402
+from hostile import memory  # noqa: E402
+from serving_server import CHANGES, inputs_of, make_repository, serving  # noqa: E402
 from tritonclient.utils import InferenceServerException  # noqa: E402
 
 NAMES = ("perceptron", "attention", "bert", "resnet", "images")
 MOST_GROWTH = 32 << 20
-TYPES = {"float32": "FP32", "int64": "INT64", "bool": "BOOL"}
 
 
 class Tally:
-    """What happened, by name; the first faults in words."""
+    """What happened, by name; the first faults in words. changes: how often each model was
+    unloaded or loaded after that: an odd number where it is gone."""
 
     def __init__(self):
         self.counts, self.faults = collections.Counter(), []
+        self.changes = collections.Counter()
         self._lock = threading.Lock()
 
     def add(self, name):
@@ -74,15 +76,12 @@ def ask_well(server, tally, stop, protocol, port, seed):
         while not stop.is_set():
             name = choose.choice(NAMES)
             inputs, answers = cases[name]
-            given = []
-            for key, array in inputs.items():
-                one = protocol.InferInput(key, array.shape, TYPES[str(array.dtype)])
-                one.set_data_from_numpy(array)
-                given.append(one)
+            before = tally.changes[name]
             try:
-                result = client.infer(name, given)
+                result = client.infer(name, inputs_of(protocol, inputs))
             except InferenceServerException as error:
-                if "is not ready: unloaded" in str(error) or "unloaded" in str(error):
+                gone = before % 2 or tally.changes[name] != before
+                if gone and any(code in error.status() for code in ("503", "UNAVAILABLE")):
                     tally.add("asked while unloaded")
                 else:
                     tally.fault(f"{name}: {error}")
@@ -108,8 +107,10 @@ def reload(server, tally, stop, folder):
             else:
                 shutil.copytree(folder / name / "1", second)
         else:
+            tally.changes[name] += 1
             server.change(name, "unload")
         status, answer = server.change(name)
+        tally.changes[name] += tally.changes[name] % 2
         tally.add(f"reloads: {kind}") if status == 200 else tally.fault(f"load: {answer}")
 
 
@@ -199,11 +200,6 @@ def dawdle(server, tally, stop):
         tally.add(f"clients: {kind}")
 
 
-def resident(pid):
-    text = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return 1024 * int(text.split("VmRSS:")[1].split()[0])
-
-
 def watch(server, tally, seconds):
     """The largest memory of the first quarter after the start, and of the last."""
     begun, told = time.monotonic(), 0
@@ -212,7 +208,7 @@ def watch(server, tally, seconds):
         if server.process.poll() is not None:
             tally.fault(f"the server ended: {server.process.returncode}")
             break
-        size = resident(server.process.pid)
+        size = memory(server.process.pid, "VmRSS")
         if seconds / 8 < spent < seconds / 2:
             first = max(first, size)
         elif spent > seconds * 3 / 4:

@@ -24,6 +24,17 @@ def make_repository(folder, models):
     return folder
 
 
+def inputs_of(library, arrays, **options):
+    """Of a tritonclient library."""
+    made = []
+    for name, array in arrays.items():
+        types = {"float32": "FP32", "int64": "INT64", "bool": "BOOL", "object": "BYTES"}
+        one = library.InferInput(name, array.shape, types[str(array.dtype)])
+        one.set_data_from_numpy(array, **options)
+        made.append(one)
+    return made
+
+
 class Running:
     """Ports, and the lines of the log so far."""
 

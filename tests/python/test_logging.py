@@ -40,6 +40,21 @@ def test_warnings_reach_the_logger(program):
     assert not done.stderr
 
 
+def test_warnings_reach_the_logger_while_code_without_builtins_runs():
+    """Such as the constructors of named tuples."""
+    done = run("""
+import itertools
+busy = eval("lambda many: [None for one in many if one]", {"__builtins__": {}})
+worker = threading.Thread(target=model, args=(x,))
+worker.start()
+busy(itertools.repeat(0, 20_000_000))
+worker.join()
+print("end")
+""")
+    assert done.stdout.splitlines() == [EXPECTED, "end"]
+    assert not done.stderr
+
+
 def test_handlers_that_throw_do_not_end_calls():
     done = run("""
 class Broken(logging.Filter):

@@ -224,7 +224,7 @@ shift
 exec "$@"
 """
 DEFAULTS = """
-from fxjit.serving.command import batch_options, parser
+from fxjit.serving.options import batch_options, parser
 print(batch_options(parser().parse_args(["model.pt2"])).instances)
 """
 

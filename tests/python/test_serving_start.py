@@ -16,7 +16,7 @@ for needed in ("kserve", "grpc_health", "grpc_reflection"):
         pytest.skip(f"{needed} is not installed here: fxjit-serve is tested where scripts/setup "
                     "could make build/serve", allow_module_level=True)
 import fxjit  # noqa: E402
-from fxjit.serving.command import parser  # noqa: E402
+from fxjit.serving.options import parser  # noqa: E402
 from fxjit.serving.option_sources import with_other_sources  # noqa: E402
 
 # Starts the server by each of the command lines, and writes exit codes.

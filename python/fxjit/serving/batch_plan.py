@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .datatypes import Tensor
+from .datatypes import Tensor, datatype_of
 from .errors import BadRequest
 
 MADE_UP = r"\b[su]\d+\b"  # A symbol that torch.export named.
@@ -52,8 +52,6 @@ def shown(sizes: tuple[int | str, ...]) -> str:
 
 def check_array(tensor: Tensor, array: np.ndarray, symbols: dict[str, int]) -> None:
     """BadRequest unless datatype, rank and sizes fit; `symbols` takes what each stands for."""
-    from .datatypes import datatype_of
-
     given = datatype_of(array)
     if given != tensor.datatype:
         raise BadRequest(f"input {tensor.name}: expected {tensor.datatype}, got {given}")

@@ -6,7 +6,6 @@ import resource
 from dataclasses import dataclass
 
 DESCRIPTORS_KEPT = 256  # For files, threads and the admin port.
-GRPC_STREAMS = 64  # Of ModelStreamInfer at a time.
 GRPC_CALLS = 1024  # Of all methods at a time.
 
 

@@ -12,14 +12,6 @@ def short(text: str) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
-MOST_SHOWN = 100  # Characters of a client's text in a message.
-
-
-def short(text: str) -> str:
-    """A client's text as messages give it back."""
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
-
-
 class ServingError(Exception):
     """What a client is told: `http` is the status of REST with `headers`, `grpc` the name of the
     StatusCode, `reason` the label in the metrics. `detail` is for the log: what clients must not

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -14,33 +15,43 @@ from google.protobuf.message import DecodeError
 from . import grpc_messages
 from .account import Held
 from .body_threads import BodyThreads
-from .errors import BadRequest, ModelFailed, Overloaded, ServingError, TooLarge
+from .errors import BadRequest, ModelFailed, ServingError, TooLarge
 from .front_door import FrontDoor
 from .grpc_messages import MADE
 from .grpc_receipts import Receipts
-from .grpc_services import SERVICE
+from .grpc_streams import RequestStreams
 from .kserve_parts import pb
 from .metrics import count_refusal
 from .requests import Answer, Request, sooner
 
 log = logging.getLogger("fxjit.serving")
+SERVICE = "inference.GRPCInferenceService"
 INFER = "ModelInfer"
 MOST_PLAIN = 1 << 16  # Bytes of a message without tensors.
 Context = grpc.aio.ServicerContext
 Handler = Callable[[Any, Context], Awaitable[Any]]
-STREAMED = 64  # Requests of one stream that are worked on at a time; others are not read yet.
+Answering = Callable[[bytes, Context, Held], Awaitable[Any]]
 
 
 def parsed(kind: Any, data: bytes) -> Any:
-    """The message of this kind; BadRequest for a damaged one."""
+    """The message of this kind, which has no tensors; BadRequest for a damaged one."""
+    if len(data) > MOST_PLAIN:
+        raise TooLarge(f"the message has more than {MOST_PLAIN} bytes")
     try:
         return kind.FromString(data)
     except DecodeError as error:
         raise BadRequest(f"the message is damaged: {error}") from None
 
 
-def _written(message: Any) -> bytes:
-    return message.SerializeToString()
+async def refuse(error: ServingError, context: Context) -> NoReturn:
+    """Ends a call, and counts it."""
+    count_refusal("grpc", error)
+    await context.abort(grpc.StatusCode[error.grpc], str(error))
+
+
+def _of_stream(response: Any) -> bytes:
+    response.parameters["triton_final_response"].bool_param = True
+    return MADE["StreamResponse"](infer_response=response).SerializeToString()
 
 
 class _Told:
@@ -58,13 +69,12 @@ class GrpcFront:
     Messages that do not arrive, and answers that are not taken, within `seconds` are given up.
     Models are loaded and unloaded unless `allow_change` raises."""
 
-    def __init__(self, door: FrontDoor, allow_change: Callable[[], None], seconds: float = 30,
-                 most_streams: int = 64):
+    def __init__(self, door: FrontDoor, allow_change: Callable[[], None], seconds: float = 30):
         self._allow_change = allow_change
-        self._door, self._seconds, self._most_streams = door, seconds, most_streams
-        self._receipts = Receipts(max(1, door.account.limit // 2 // door.max_bytes), seconds)
+        self._door, self._seconds = door, seconds
+        self._receipts = Receipts(door.account, door.max_bytes, seconds)
+        self._streams = RequestStreams(door.account, door.max_bytes, seconds, self._streamed)
         self._threads = BodyThreads()
-        self._reading: set[asyncio.Task[None]] = set()  # Of the streams that are open.
         # By name: the message that each takes, and what answers it.
         self.methods: dict[str, tuple[Any, Handler]] = {
             "ServerLive": (pb.ServerLiveRequest, self._live),
@@ -79,19 +89,38 @@ class GrpcFront:
             "RepositoryModelUnload": (MADE["ModelRequest"], self._unload)}
 
     def add_to(self, server: grpc.aio.Server) -> None:
-        handlers = {name: grpc.stream_stream_rpc_method_handler(self._method(name))
+        handlers = {name: self.handler(functools.partial(self._answer, name))
                     for name in (*self.methods, INFER)}
-        handlers["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(
-            self._stream, response_serializer=_written)
+        handlers["ModelStreamInfer"] = grpc.stream_stream_rpc_method_handler(self._stream)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
 
     async def answer(self, name: str, data: bytes, context: Context) -> Any:
         """The answer of a method to a message. ServingError."""
         held = self._door.account.open()
         try:
+            held.grow(len(data))
             return await self._answer(name, data, context, held)
         finally:
             held.close()
+
+    def handler(self, answer: Answering) -> grpc.RpcMethodHandler:
+        """Of a method with one message, which `answer` is given with what the account holds for
+        it. What it gives is sent, None stands for nothing; what it raises is told."""
+        async def call(_requests: Any, context: Context) -> None:
+            held = self._door.account.open()
+            try:
+                refused = await self._call(answer, context, held)
+            finally:
+                held.close()
+            if refused:
+                await context.abort(*refused)
+
+        return grpc.stream_stream_rpc_method_handler(call)
+
+    async def messages(self, kind: Any, context: Context) -> AsyncIterator[Any]:
+        """Those of a stream of small requests, which ends where the next does not come in time."""
+        while (data := await self._receipts.receive(context.read)) is not grpc.aio.EOF:
+            yield parsed(kind, data)
 
     def end(self) -> None:
         """Gives up the messages that have not come."""
@@ -99,29 +128,17 @@ class GrpcFront:
 
     def end_streams(self) -> None:
         """Takes no more requests of streams, which end when those that came are answered."""
-        for reading in self._reading:
-            reading.cancel()
+        self._streams.end()
 
-    def _method(self, name: str) -> Callable[[Any, Context], Any]:
-        async def call(_requests: Any, context: Context) -> None:
-            held = self._door.account.open()
-            try:
-                refused = await self._call(name, context, held)
-            finally:
-                held.close()
-            if refused:
-                await context.abort(*refused)
-
-        return call
-
-    async def _call(self, name: str, context: Context,
+    async def _call(self, answer: Answering, context: Context,
                     held: Held) -> tuple[grpc.StatusCode, str] | None:
         """Receives and answers. The code and text of a refusal."""
         try:
-            data = await self._receipts.receive(context.read)
-            if data is grpc.aio.EOF:  # The library gives no message that is too large.
-                raise TooLarge(f"there is no message of at most {self._door.max_bytes} bytes")
-            response = await self._answer(name, data, context, held)
+            data = await self._receipts.one(context.read)
+            held.grow(len(data))
+            response = await answer(data, context, held)
+            if response is None:
+                return None
             async with asyncio.timeout(self._seconds):
                 await context.write(await self._serialized(response, held))
         except ServingError as error:
@@ -135,12 +152,9 @@ class GrpcFront:
         return await self._threads.run(held, response.ByteSize(), response.SerializeToString)
 
     async def _answer(self, name: str, data: bytes, context: Context, held: Held) -> Any:
-        held.grow(len(data))
         try:
             if name == INFER:
                 return await self._infer(data, context, held)
-            if len(data) > MOST_PLAIN:
-                raise TooLarge(f"the message has more than {MOST_PLAIN} bytes")
             kind, handler = self.methods[name]
             return await handler(parsed(kind, data), context)
         except ServingError:
@@ -149,47 +163,24 @@ class GrpcFront:
             log.exception("a request failed")
             raise ModelFailed(type(error).__name__) from error
 
-    async def _stream(self, requests: AsyncIterator[bytes], context: Context) -> AsyncIterator[Any]:
-        """One answer for each request, in the order of the requests."""
-        if len(self._reading) >= self._most_streams:
-            full = Overloaded(f"{self._most_streams} streams are open already")
-            count_refusal("grpc", full)
-            await context.abort(grpc.StatusCode[full.grpc], str(full))
-        slots = asyncio.Semaphore(STREAMED)
-        answers: asyncio.Queue[asyncio.Task[Any] | None] = asyncio.Queue()
-
-        async def read() -> None:
-            try:
-                async for data in requests:
-                    await slots.acquire()
-                    answers.put_nowait(asyncio.create_task(self._streamed(data, context)))
-            finally:
-                answers.put_nowait(None)
-
-        reading = asyncio.create_task(read())
-        self._reading.add(reading)
-        reading.add_done_callback(self._reading.discard)
+    async def _stream(self, requests: AsyncIterator[bytes], context: Context) -> None:
         try:
-            while (answer := await answers.get()) is not None:
-                yield await answer
-                slots.release()
-        finally:
-            reading.cancel()
-            while not answers.empty():
-                if (answer := answers.get_nowait()) is not None:
-                    answer.cancel()
+            await self._streams.serve(requests, context)
+        except ServingError as error:
+            await refuse(error, context)
 
-    async def _streamed(self, data: bytes, context: Context) -> Any:
+    async def _streamed(self, data: bytes, context: Context, held: Held) -> bytes:
         """An answer, or what was wrong: the stream's other requests go on."""
         told = _Told(context)
         try:
-            response = await self.answer(INFER, data, told)
+            held.grow(len(data))
+            response = await self._answer(INFER, data, told, held)
+            return await self._threads.run(held, response.ByteSize(), _of_stream, response)
         except ServingError as error:
             count_refusal("grpc", error)
-            return MADE["StreamResponse"](error_message=str(error),
-                                           infer_response=pb.ModelInferResponse(id=told.id))
-        response.parameters["triton_final_response"].bool_param = True
-        return MADE["StreamResponse"](infer_response=response)
+            return MADE["StreamResponse"](
+                error_message=str(error),
+                infer_response=pb.ModelInferResponse(id=told.id)).SerializeToString()
 
     async def _live(self, _message: Any, _context: Context) -> Any:
         return pb.ServerLiveResponse(live=True)

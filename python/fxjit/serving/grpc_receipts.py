@@ -1,25 +1,33 @@
-"""How many messages of gRPC may be on their way at a time. The library holds a message until it is
-whole, and tells nothing of it before, so each that is received counts as the largest."""
+"""Which messages of gRPC may be on their way at a time. The library holds a message until it is
+whole, and tells nothing of it before, so each that does not come at once counts as the largest."""
 
 from __future__ import annotations
 
 import asyncio
 import collections
 from collections.abc import Awaitable, Callable
+from typing import Any
 
-from .errors import NotReady, Overloaded, Slow
+import grpc
+
+from .account import Account, Held
+from .errors import NotReady, Overloaded, ServingError, Slow, TooLarge
 
 PATIENCE = 1.0  # Seconds for which a message may keep others from being received.
+AT_ONCE = 0.02  # Seconds of a message whose bytes the account does not have yet.
 
 
 class Receipts:
-    """Of one event loop. Messages that come while all slots are taken wait for one; the oldest that
-    is still coming after PATIENCE is refused in their favour. seconds: for each message."""
+    """Of one event loop. Half of the account is for messages of up to `largest` bytes: so many are
+    received at a time. Others wait, and the oldest that is still coming after PATIENCE is refused
+    in their favour. seconds: for each message."""
 
-    def __init__(self, slots: int, seconds: float):
-        self._free, self._seconds = slots, seconds
+    def __init__(self, account: Account, largest: int, seconds: float):
+        self._account, self._seconds = account, seconds
+        self._most, self._largest = largest, min(largest, account.limit // 2)
+        self._free = max(1, account.limit // 2 // largest)
         self._open: dict[asyncio.Timeout, float] = {}  # With the time at which each began.
-        self._evicted: set[asyncio.Timeout] = set()
+        self._refused: dict[asyncio.Timeout, ServingError] = {}
         self._ended = False
         self._waiting: collections.deque[asyncio.Future[None]] = collections.deque()
 
@@ -27,27 +35,51 @@ class Receipts:
         """Answers NotReady to all whose messages have not come."""
         self._ended = True
         for timeout in self._open:
-            if not timeout.expired():
-                timeout.reschedule(0)
+            self._refuse(timeout, NotReady("the server stops"))
 
-    async def receive(self, read: Callable[[], Awaitable[bytes]]) -> bytes:
-        """Overloaded, Slow; NotReady after end()."""
+    async def receive(self, read: Callable[[], Awaitable[Any]]) -> Any:
+        """The bytes, or grpc.aio.EOF where no more come. Overloaded, Slow; NotReady after end()."""
         await self._slot()
-        timeout = asyncio.timeout(self._seconds)
+        timeout, held = asyncio.timeout(self._seconds), self._account.open()
+        loop = asyncio.get_running_loop()
+        counting = loop.call_later(AT_ONCE, self._count, timeout, held)
         try:
+            if self._ended:
+                raise NotReady("the server stops")
             async with timeout:
-                self._open[timeout] = asyncio.get_running_loop().time()
+                self._open[timeout] = loop.time()
                 return await read()
         except TimeoutError:
-            if self._ended:
-                raise NotReady("the server stops") from None
-            if timeout in self._evicted:
-                raise Overloaded("others wait for a message that comes too slowly") from None
+            if timeout in self._refused:
+                raise self._refused[timeout] from None
             raise Slow(f"the message did not arrive within {self._seconds:g} seconds") from None
         finally:
+            counting.cancel()
+            held.close()
             self._open.pop(timeout, None)
-            self._evicted.discard(timeout)
+            self._refused.pop(timeout, None)
             self._give()
+
+    async def one(self, read: Callable[[], Awaitable[Any]]) -> bytes:
+        """The same of a call that has one message; TooLarge where the library gives none."""
+        data = await self.receive(read)
+        if data is grpc.aio.EOF:
+            raise TooLarge(f"there is no message of at most {self._most} bytes")
+        return data
+
+    def _refuse(self, timeout: asyncio.Timeout, error: ServingError) -> bool:
+        if timeout in self._refused or timeout.expired():
+            return False
+        self._refused[timeout] = error
+        timeout.reschedule(0)
+        return True
+
+    def _count(self, timeout: asyncio.Timeout, held: Held) -> None:
+        """Has the account hold a message that does not come at once."""
+        try:
+            held.grow(self._largest)
+        except ServingError as error:
+            self._refuse(timeout, error)
 
     def _give(self) -> None:
         self._free += 1
@@ -72,12 +104,11 @@ class Receipts:
     def _patience(self, now: float) -> float:
         """Seconds until the oldest message has had its time; refuses one that has."""
         for timeout, begun in self._open.items():
-            if timeout in self._evicted or timeout.expired():
+            if timeout in self._refused or timeout.expired():
                 continue
             left = begun + PATIENCE - now
             if left > 0:
                 return left
-            self._evicted.add(timeout)
-            timeout.reschedule(now)
+            self._refuse(timeout, Overloaded("others wait for a message that comes too slowly"))
             break
         return PATIENCE

@@ -7,24 +7,24 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from .access import Access
-from .errors import Unauthorized
-from .metrics import count_refusal
+from .account import Held
+from .errors import NotFound, ServingError, Unauthorized
+from .grpc_front import SERVICE, GrpcFront, parsed, refuse
 from .repository import Repository
 
-SERVICE = "inference.GRPCInferenceService"
 HEALTH = "grpc.health.v1.Health"
 # Of the protocol, and of health: what asks for it has no token.
 OPEN = tuple(f"/{name}" for name in (
     f"{SERVICE}/ServerLive", f"{SERVICE}/ServerReady", f"{HEALTH}/Check", f"{HEALTH}/Watch"))
 WATCHED_SECONDS = 0.5
-Status = health_pb2.HealthCheckResponse
+Asked, Status = health_pb2.HealthCheckRequest, health_pb2.HealthCheckResponse
 
 
-class Health(health_pb2_grpc.HealthServicer):
+class Health:
     """SERVING, for the server ("") and its service, when the server is ready."""
 
     def __init__(self, repository: Repository):
@@ -35,29 +35,48 @@ class Health(health_pb2_grpc.HealthServicer):
             return Status.SERVICE_UNKNOWN
         return Status.SERVING if self._repository.ready() else Status.NOT_SERVING
 
-    async def Check(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
-        status = self._status(request.service)
+    async def check(self, data: bytes, _context: grpc.aio.ServicerContext, _held: Held) -> Any:
+        status = self._status(parsed(Asked, data).service)
         if status == Status.SERVICE_UNKNOWN:
-            await context.abort(grpc.StatusCode.NOT_FOUND, "there is no such service")
+            raise NotFound("there is no such service")
         return Status(status=status)
 
-    async def Watch(self, request: Any,
-                    context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
-        """Each change; ends with the server, for whose end nobody waits longer than that."""
-        told = None
+    async def watch(self, data: bytes, context: grpc.aio.ServicerContext, _held: Held) -> None:
+        """Writes each change; ends with the server, for whose end nobody waits longer than
+        that."""
+        service, told = parsed(Asked, data).service, None
         while True:
-            stopping, status = self._repository.stopping, self._status(request.service)
+            stopping, status = self._repository.stopping, self._status(service)
             if status != told:
-                yield Status(status=status)
+                await context.write(Status(status=status).SerializeToString())
                 told = status
             if stopping:
                 return
             await asyncio.sleep(WATCHED_SECONDS)
 
 
-def add_to(server: grpc.aio.Server, repository: Repository) -> None:
-    health_pb2_grpc.add_HealthServicer_to_server(Health(repository), server)
-    reflection.enable_server_reflection((SERVICE, HEALTH, reflection.SERVICE_NAME), server)
+def _reflection(front: GrpcFront) -> grpc.RpcMethodHandler:
+    """The library's, with messages that are received as those of other methods are."""
+    servicer = reflection.aio.ReflectionServicer((SERVICE, HEALTH, reflection.SERVICE_NAME))
+
+    async def info(_requests: Any, context: grpc.aio.ServicerContext) -> AsyncIterator[bytes]:
+        asked = front.messages(reflection_pb2.ServerReflectionRequest, context)
+        try:
+            async for answer in servicer.ServerReflectionInfo(asked, context):
+                yield answer.SerializeToString()
+        except ServingError as error:
+            await refuse(error, context)
+
+    return grpc.stream_stream_rpc_method_handler(info)
+
+
+def add_to(server: grpc.aio.Server, front: GrpcFront, repository: Repository) -> None:
+    health = Health(repository)
+    server.add_generic_rpc_handlers((
+        grpc.method_handlers_generic_handler(HEALTH, {
+            "Check": front.handler(health.check), "Watch": front.handler(health.watch)}),
+        grpc.method_handlers_generic_handler(reflection.SERVICE_NAME, {
+            "ServerReflectionInfo": _reflection(front)})))
 
 
 class TokenInterceptor(grpc.aio.ServerInterceptor):
@@ -68,9 +87,8 @@ class TokenInterceptor(grpc.aio.ServerInterceptor):
         self._refusal = grpc.stream_stream_rpc_method_handler(self._refuse)
 
     async def _refuse(self, _requests: Any, context: grpc.aio.ServicerContext) -> None:
-        error = Unauthorized("expected the metadata authorization: Bearer with a token")
-        count_refusal("grpc", error)
-        await context.abort(grpc.StatusCode[error.grpc], str(error))
+        await refuse(Unauthorized("expected the metadata authorization: Bearer with a token"),
+                     context)
 
     async def intercept_service(
             self, continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],

@@ -1,5 +1,6 @@
-"""uvicorn's connections with bounds: on their number, on the bytes and time of headers and on idle
-ones. uvicorn has an option for the last alone; llhttp, which it parses with, has none."""
+"""uvicorn's connections with bounds: on their number, on the bytes and time of headers, on idle
+ones, and on requests that come before the one before them is answered. uvicorn has an option for idle
+ones alone; llhttp, which it parses with, has none."""
 
 from __future__ import annotations
 
@@ -9,15 +10,18 @@ import logging
 from dataclasses import dataclass, field
 from typing import Any
 
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from .errors import BadRequest, LongHeaders, Overloaded, ServingError, Slow
+from .errors import BadRequest, LongHeaders, Overloaded, ServingError, Slow, TooLarge
 from .metrics import count_refusal
 from .rest import error_reply
 from .rest_io import ABORT
 
 log = logging.getLogger("fxjit.serving")
 HEADER_BYTES = 1 << 16
+MOST_WAITING = 16  # Requests of a connection behind the one that is answered.
+WAITING_BYTES = 1 << 16  # Of their bodies.
 LINGER_SECONDS = 5  # For the rest of a body that was answered before its end.
 
 
@@ -50,6 +54,18 @@ class Limits:
             del self.addresses[address]
 
 
+class _Flow(FlowControl):
+    """Reads nothing more while requests wait: uvicorn's own reads on when one asks for its body."""
+
+    def __init__(self, transport: asyncio.Transport, waiting: collections.deque[Any]):
+        super().__init__(transport)
+        self._waiting = waiting
+
+    def resume_reading(self) -> None:
+        if not self._waiting:
+            super().resume_reading()
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """One connection. `limits` is set by bounded_protocol()."""
 
@@ -59,11 +75,12 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(*given, **named)
         self._address: str | None = None  # Under which it is counted.
         self._timer: asyncio.TimerHandle | None = None
-        self._header_bytes = 0
+        self._header_bytes = self._waiting_bytes = 0
         self._in_body = self._refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
+        self.flow = _Flow(transport, self.pipeline)
         address = self.client[0] if self.client else ""
         why = self.limits.enter(address)
         if why:
@@ -102,6 +119,8 @@ class BoundedProtocol(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        if self._refused:
+            return
         self._stop_timer()
         self._header_bytes = 0
         self._in_body = True
@@ -109,10 +128,26 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(BadRequest("WebSockets are not spoken here"))
             return
         super().on_headers_complete()
+        self._bound_waiting(0)
 
     def on_body(self, body: bytes) -> None:
-        if not self._refused:
-            super().on_body(body)
+        if self._refused:
+            return
+        super().on_body(body)
+        self._bound_waiting(len(body))
+
+    def _bound_waiting(self, size: int) -> None:
+        """Ends the connection where more waits than may. There is no answer to that: the one that
+        is being given comes first."""
+        self._waiting_bytes = self._waiting_bytes + size if self.pipeline else 0
+        if len(self.pipeline) <= MOST_WAITING and self._waiting_bytes <= WAITING_BYTES:
+            return
+        self._refused = True
+        count_refusal("rest", TooLarge(""))
+        log.warning("a connection is refused", extra={
+            "reason": "pipeline", "error": f"more than {MOST_WAITING} requests or "
+            f"{WAITING_BYTES} bytes wait behind the one that is answered"})
+        self.transport.abort()
 
     def on_message_complete(self) -> None:
         self._in_body = False

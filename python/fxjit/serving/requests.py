@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import random
 import time
-import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +58,7 @@ class Answer:
 
 def new_id() -> str:
     """For the log, of a request that brings none."""
-    return uuid.uuid4().hex
+    return f"{random.getrandbits(128):032x}"
 
 
 def check_parameters(parameters: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from fxjit._fxjit import guard_mapped_files
 
 from . import admin, grpc_services
 from .access import Access, TokenGate, is_loopback
-from .bounds import GRPC_CALLS, GRPC_STREAMS, Bounds, raise_descriptors
+from .bounds import GRPC_CALLS, Bounds, raise_descriptors
 from .collectors import ModelCollector, ServerCollector
 from .front_door import FrontDoor
 from .grpc_front import GrpcFront
@@ -50,7 +50,7 @@ class Server:
         self._drain_seconds, self._grace_seconds = drain_seconds, grace_seconds
         self._bounds = bounds
         self._watch = Watch(repository, poll_seconds)
-        self._front = GrpcFront(door, self._access.check_change, bounds.body_seconds, GRPC_STREAMS)
+        self._front = GrpcFront(door, self._access.check_change, bounds.body_seconds)
         self.failed = False
 
     def run(self) -> None:
@@ -117,7 +117,7 @@ class Server:
         bounds, tls = self._bounds, self._tls
         limits = Limits(connections, min(bounds.of_address, connections), bounds.header_seconds)
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="off", ws="none",
+            app, log_config=None, access_log=False, lifespan="off", ws="none", proxy_headers=False,
             http=bounded_protocol(limits), timeout_keep_alive=bounds.idle_seconds,
             ssl_certfile=tls.certificate if tls else None, ssl_keyfile=tls.key if tls else None)
         if tls:
@@ -188,7 +188,7 @@ class Server:
                 ("grpc.http2.bdp_probe", 0)],
             maximum_concurrent_rpcs=GRPC_CALLS, compression=grpc.Compression.NoCompression)
         self._front.add_to(server)
-        grpc_services.add_to(server, self._repository)
+        grpc_services.add_to(server, self._front, self._repository)
         at = grpc_address(self._host, self._grpc)
         port = (server.add_secure_port(at, self._tls.credentials()) if self._tls
                 else server.add_insecure_port(at))
