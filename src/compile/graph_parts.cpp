@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fxjit/error.h"
-#include "src/fx/node_aliasing.h"
+#include "src/fx/graph/node_aliasing.h"
 #include "src/nn/member_value.h"
 
 namespace fxjit {

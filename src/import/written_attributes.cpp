@@ -1,6 +1,6 @@
 #include "src/import/written_attributes.h"
 
-#include "src/fx/node_aliasing.h"
+#include "src/fx/graph/node_aliasing.h"
 
 namespace fxjit::import {
 namespace {

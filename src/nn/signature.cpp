@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "src/fx/namespace.h"
+#include "src/fx/graph/namespace.h"
 
 namespace fxjit::nn {
 namespace {

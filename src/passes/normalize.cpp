@@ -9,9 +9,9 @@
 
 #include "fxjit/fx/wrap.h"
 #include "fxjit/nn/module_types.h"
-#include "src/fx/builtins.h"
-#include "src/fx/node_aliasing.h"
-#include "src/fx/written_values.h"
+#include "src/fx/graph/node_aliasing.h"
+#include "src/fx/graph/written_values.h"
+#include "src/fx/tracing/builtins.h"
 #include "src/nn/member_value.h"
 #include "src/ops/table/aliasing.h"
 #include "src/ops/table/randomness.h"

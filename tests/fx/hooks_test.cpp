@@ -5,7 +5,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
 #include "fxjit/nn.h"
-#include "src/fx/node_hooks.h"
+#include "src/fx/graph/node_hooks.h"
 
 namespace fxjit::fx {
 namespace {

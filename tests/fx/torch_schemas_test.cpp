@@ -1,4 +1,4 @@
-#include "src/fx/torch_schemas.h"
+#include "src/fx/graph/torch_schemas.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include "src/fx/archive/fields.h"
 #include "src/fx/archive/format.h"
 #include "src/fx/archive/writes.h"
-#include "src/fx/text_values.h"
+#include "src/fx/text/text_values.h"
 
 namespace fxjit::fx {
 namespace {

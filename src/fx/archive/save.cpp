@@ -15,7 +15,7 @@
 #include "fxjit/nn/module_types.h"
 #include "src/fx/archive/format.h"
 #include "src/fx/archive/shared_memory.h"
-#include "src/fx/text_values.h"
+#include "src/fx/text/text_values.h"
 
 namespace fxjit::fx {
 namespace {

@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "fxjit/fx/pytree.h"
-#include "src/fx/builtins.h"
 #include "src/fx/control_flow/run.h"
+#include "src/fx/tracing/builtins.h"
 
 namespace fxjit::fx {
 namespace {

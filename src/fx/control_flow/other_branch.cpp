@@ -9,8 +9,8 @@
 #include "fxjit/log.h"
 #include "fxjit/nn/module_types.h"
 #include "src/fx/control_flow/run.h"
-#include "src/fx/running_graph.h"
-#include "src/fx/submodules.h"
+#include "src/fx/graph_module/running_graph.h"
+#include "src/fx/graph_module/submodules.h"
 
 namespace fxjit::fx {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/fx/tracer.h"
-#include "src/fx/module_members.h"
+#include "src/fx/graph_module/module_members.h"
 
 namespace fxjit::fx {
 namespace {

@@ -4,9 +4,9 @@
 #include <cctype>
 
 #include "fxjit/fx/passes/split_module.h"
-#include "src/fx/module_members.h"
+#include "src/fx/graph/written_values.h"
+#include "src/fx/graph_module/module_members.h"
 #include "src/fx/passes/replace_uses.h"
-#include "src/fx/written_values.h"
 
 namespace fxjit::fx::passes {
 namespace {

@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "fxjit/fx/passes/tools_common.h"
-#include "src/fx/node_aliasing.h"
-#include "src/fx/written_values.h"
+#include "src/fx/graph/node_aliasing.h"
+#include "src/fx/graph/written_values.h"
 
 namespace fxjit::fx::passes {
 namespace {

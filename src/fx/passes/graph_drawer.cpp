@@ -5,7 +5,7 @@
 
 #include "fxjit/fx/passes/shape_prop.h"
 #include "src/fx/passes/md5.h"
-#include "src/fx/print_value.h"
+#include "src/fx/text/print_value.h"
 #include "src/ops/python/items.h"
 
 namespace fxjit::fx::passes {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fxjit/fx/proxy.h"
-#include "src/fx/torch_schemas.h"
+#include "src/fx/graph/torch_schemas.h"
 
 namespace fxjit::fx::passes {
 namespace {

@@ -8,7 +8,7 @@
 #include "fxjit/nn/convolution.h"
 #include "fxjit/nn/linear.h"
 #include "fxjit/nn/normalization.h"
-#include "src/fx/module_members.h"
+#include "src/fx/graph_module/module_members.h"
 #include "src/ops/eager/folded_norm.h"
 
 namespace fxjit::fx::passes {

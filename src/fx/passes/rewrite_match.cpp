@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <string>
 
-#include "src/fx/module_members.h"
+#include "src/fx/graph_module/module_members.h"
 #include "src/fx/passes/rewrite.h"
 
 namespace fxjit::fx::passes {

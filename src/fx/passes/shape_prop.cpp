@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "src/fx/passes/fake_value.h"
-#include "src/fx/print_value.h"
+#include "src/fx/text/print_value.h"
 #include "src/ops/python/items.h"
 #include "src/support/errors/exception_text.h"
 

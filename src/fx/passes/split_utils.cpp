@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "fxjit/fx/passes/tools_common.h"
-#include "src/fx/module_members.h"
+#include "src/fx/graph_module/module_members.h"
 
 namespace fxjit::fx::passes {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "src/fx/lasting_text.h"
+#include "src/fx/graph/lasting_text.h"
 
 namespace fxjit::import {
 namespace {

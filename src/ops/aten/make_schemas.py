@@ -36,7 +36,7 @@ def resolve(name):
 
 
 def function_names():
-    families = sorted((FOLDER.parent / "families").glob("*.cpp"))
+    families = sorted((FOLDER.parent / "families").rglob("*.cpp"))
     text = "".join(path.read_text() for path in families)
     found = set(re.findall(r"\btorch(?:\.\w+)+", text))
     return sorted(name for name in found if not name.startswith("torch.ops."))

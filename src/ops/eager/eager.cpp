@@ -3,7 +3,7 @@
 #include "src/ops/eager/body_evaluator.h"
 #include "src/ops/eager/complex_calls.h"
 #include "src/ops/eager/eager_reduce.h"
-#include "src/ops/families/structured.h"
+#include "src/ops/families/shared/structured.h"
 #include "src/ops/python/values.h"
 #include "src/ops/table/layouts.h"
 #include "src/ops/table/number_range.h"

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "src/ops/eager/backend.h"
-#include "src/ops/families/structured.h"
+#include "src/ops/families/shared/structured.h"
 
 namespace fxjit::ops {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/ops/families/index.h"
-#include "src/ops/families/view_rules.h"
+#include "src/ops/families/index/index.h"
+#include "src/ops/families/views/view_rules.h"
 #include "src/ops/table/memory_format.h"
 #include "src/tensor/memory_order.h"
 #include "src/tensor/strided.h"

@@ -1,6 +1,6 @@
 #include "src/ops/table/promote.h"
 
-#include "src/ops/families/structured.h"
+#include "src/ops/families/shared/structured.h"
 #include "src/ops/table/op_call.h"
 #include "src/tensor/visit.h"
 

@@ -1,0 +1,35 @@
+// Resizing of one spatial dim of an image: rows picked by constant indices and
+// blended with constant weights. Used by interpolation.cpp; images may be
+// proxies.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "fxjit/functions.h"
+#include "src/ops/families/shared/structured.h"
+
+namespace fxjit::ops {
+
+// How a spatial dim changes.
+struct Resize {
+  int axis;
+  int64_t from, to;
+  // Result elements per source element where the caller says so; the sizes
+  // say it otherwise.
+  std::optional<double> factor;
+  bool align_corners;
+  bool antialias = false;
+};
+
+inline bool is_nearest(std::string_view mode) {
+  return mode == "nearest" || mode == "nearest-exact";
+}
+
+// `value` with the dim resized: nearest, nearest-exact or bicubic by name, any
+// other mode linear. Weights are computed in the type that torch computes them
+// in, double for images of `dtype` f64 and else float.
+Value resampled(const Value& value, const Resize& resize, std::string_view mode,
+                DType dtype);
+
+}  // namespace fxjit::ops

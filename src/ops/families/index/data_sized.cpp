@@ -1,0 +1,200 @@
+// Ops whose result, or its size, depends on the numbers: nonzero, unique, item.
+// The interpreter computes them; compiled modules go on behind them with what
+// came out.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "fxjit/functions_structured.h"
+#include "src/ops/families/shared/composition.h"
+#include "src/ops/families/shared/structured.h"
+#include "src/ops/table/families.h"
+#include "src/tensor/visit.h"
+
+namespace fxjit::ops {
+namespace {
+
+Value infer_unknown(const OpCall& call) {
+  throw NotImplementedError(
+      std::string(call.op.name()) +
+      ": expected a result that shapes tell, got one that depends on the "
+      "data; it runs eagerly only (" +
+      call.tensor(0).describe() + ")");
+}
+
+Value item(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  if (input.numel() != 1)
+    runtime_error("a Tensor with ", input.numel(),
+                  " elements cannot be converted to Scalar");
+  if (is_floating(input.dtype())) return input.item();
+  const int64_t number = *input.to(DType::i64).contiguous().data_as<int64_t>();
+  return input.dtype() == DType::boolean ? Value(number != 0) : Value(number);
+}
+
+// [count, rank], each column in one piece as torch has it.
+Tensor places_of(const Tensor& input) {
+  const Tensor flags = input.to(DType::boolean).contiguous();
+  const bool* set = flags.data_as<bool>();
+  const int64_t count = std::count(set, set + flags.numel(), true);
+  const int rank = input.dim();
+  const Tensor columns = Tensor::empty({rank, count}, DType::i64);
+  auto* const to = columns.data_as<int64_t>();
+  int64_t row = 0;
+  for (int64_t i = 0; i < flags.numel(); ++i) {
+    if (!set[i]) continue;
+    int64_t rest = i;
+    for (int d = rank - 1; d >= 0; --d) {
+      to[d * count + row] = rest % input.sizes()[d];
+      rest /= input.sizes()[d];
+    }
+    ++row;
+  }
+  return columns;
+}
+
+Value nonzero(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const bool as_tuple = call.args.size() > 1 && call.flag(1);
+  if (!as_tuple) return fxjit::transpose(places_of(input), 0, 1);
+  return fxjit::unbind(
+      places_of(input.dim() == 0 ? input.as_strided({1}, {1}, 0) : input), 0);
+}
+
+// Which rows of a matrix are alike.
+struct Groups {
+  std::vector<int64_t> first;  // A row of each group.
+  std::vector<int64_t> of;     // The group of each row.
+  std::vector<int64_t> count;
+};
+
+// Equal numbers, of which NaN is none, are of one group. `order` says in which
+// order rows are compared with the one before.
+template <typename T>
+Groups group_rows(const T* data, int64_t width,
+                  const std::vector<int64_t>& order) {
+  using C = ComputeOf<T>;
+  Groups groups;
+  groups.of.resize(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    const T* row = data + order[i] * width;
+    const bool same =
+        i > 0 && std::equal(row, row + width, data + order[i - 1] * width,
+                            [](T a, T b) { return C(a) == C(b); });
+    if (!same) {
+      groups.first.push_back(order[i]);
+      groups.count.push_back(0);
+    }
+    ++groups.count.back();
+    groups.of[static_cast<size_t>(order[i])] =
+        static_cast<int64_t>(groups.first.size()) - 1;
+  }
+  return groups;
+}
+
+// NaN is the greatest number.
+template <typename C>
+bool less(C a, C b) {
+  if constexpr (std::is_floating_point_v<C>)
+    if (a != a || b != b) return a == a;
+  return a < b;
+}
+
+template <typename T>
+std::vector<int64_t> sorted_rows(const T* data, int64_t count, int64_t width) {
+  using C = ComputeOf<T>;
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    for (int64_t i = 0; i < width; ++i) {
+      const C x = C(data[a * width + i]), y = C(data[b * width + i]);
+      const bool unknown = x != x && y != y;
+      if (unknown || x == y) continue;
+      return less(x, y);
+    }
+    return false;
+  });
+  return order;
+}
+
+Tensor tensor_of_sizes(const std::vector<int64_t>& numbers, const Dims& sizes) {
+  return Tensor::from(numbers, sizes);
+}
+
+struct Wanted {
+  bool sorted = false, inverse = false, counts = false;
+  Value dim;
+};
+
+// torch.unique of all elements, or of the slices along `dim`.
+Value unique_of(const Tensor& input, const Wanted& wanted) {
+  const bool slices = !wanted.dim.is_none();
+  const int axis = slices ? wrap_dim(wanted.dim.as_int(), input.dim()) : 0;
+  const Tensor lines =
+      (slices ? fxjit::movedim(input, axis, 0) : fxjit::flatten(input))
+          .as_tensor()
+          .contiguous();
+  const int64_t count = lines.sizes()[0];
+  Dims one = lines.sizes();
+  one.erase(0);
+  const int64_t width = numel(one);
+  if (width == 0)
+    runtime_error(
+        "There are 0 sized dimensions, and they aren't selected, so unique "
+        "cannot be applied");
+  Groups groups;
+  visit_dtype(lines.dtype(), [&](auto type) {
+    using T = typename decltype(type)::type;
+    const T* data = lines.data_as<T>();
+    std::vector<int64_t> order(static_cast<size_t>(count));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    if (wanted.sorted) order = sorted_rows(data, count, width);
+    groups = group_rows(data, width, order);
+  });
+  const auto found = static_cast<int64_t>(groups.first.size());
+  const Value picked =
+      fxjit::index_select(lines, 0, tensor_of_sizes(groups.first, {found}));
+  ValueList results = {slices ? fxjit::movedim(picked, 0, axis) : picked};
+  if (wanted.inverse)
+    results.push_back(
+        tensor_of_sizes(groups.of, slices ? Dims{count} : input.sizes()));
+  if (wanted.counts) results.push_back(tensor_of_sizes(groups.count, {found}));
+  return results.size() == 1 ? results[0] : Value::tuple(std::move(results));
+}
+
+// Always in order: torch promises none where it is not asked for.
+Value unique(const OpCall& call) {
+  return unique_of(call.tensor(0), {true, call.flag(2), call.flag(3), call[4]});
+}
+
+Value unique_consecutive(const OpCall& call) {
+  return unique_of(call.tensor(0),
+                   {false, call.flag(1), call.flag(2), call[3]});
+}
+
+constexpr OpRow data_row(const char* name, const char* schema,
+                         const char* names, EagerFn eager) {
+  return made_row(name, schema, names, infer_unknown, eager);
+}
+
+constexpr OpRow kDataSizedRows[] = {
+    data_row("item", "input", ".item", item),
+    data_row("nonzero", "input, *, as_tuple=False", "torch.nonzero .nonzero",
+             nonzero),
+    data_row("argwhere", "input", "torch.argwhere .argwhere", nonzero),
+    data_row("unique",
+             "input, sorted=True, return_inverse=False, return_counts=False, "
+             "dim=None",
+             "torch.functional.unique! .unique", unique),
+    data_row("unique_consecutive",
+             "input, return_inverse=False, return_counts=False, dim=None",
+             "torch.functional.unique_consecutive! "
+             ".unique_consecutive",
+             unique_consecutive),
+};
+
+}  // namespace
+
+std::span<const OpRow> data_sized_rows() { return kDataSizedRows; }
+
+}  // namespace fxjit::ops
