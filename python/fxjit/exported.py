@@ -70,6 +70,7 @@ def _in_known_functions(program):
     (see torch_backend)."""
     import torch
 
+    from . import decompositions
     from .graphs import gives_views, is_known
 
     targets = {node.target for module in program.graph_module.modules() if hasattr(module, "graph")
@@ -80,7 +81,7 @@ def _in_known_functions(program):
                   for target in targets)
     if not has_vmap and not lacking:
         return program
-    rules = torch.export.default_decompositions()
+    rules = {**torch.export.default_decompositions(), **decompositions.table()}
     return program.run_decompositions(
         {op: rule for op, rule in rules.items()
          if gives_views(op) or (lacking and not is_known(op))})
