@@ -71,6 +71,18 @@ def _put(x, index, source, accumulate=False):
     return aten.index_put(x.view(-1), [index.reshape(-1)], source.reshape(-1), accumulate).view(x.shape)
 
 
+def _as_strided_scatter(x, source, size, stride, storage_offset=None):
+    if not x.is_contiguous():
+        return NotImplemented
+    first = 0 if storage_offset is None else storage_offset - x.storage_offset()
+    places = torch.full([1] * len(size), first)
+    for d, (count, step) in enumerate(zip(size, stride, strict=True)):
+        line = torch.arange(count) * step
+        places = places + line.view([-1 if d == i else 1 for i in range(len(size))])
+    return aten.index_put(x.view(-1), [places.reshape(-1)],
+                          source.expand(size).reshape(-1)).view(x.shape)
+
+
 def _single(number):
     return struct.unpack("f", struct.pack("f", number))[0]
 
@@ -114,3 +126,6 @@ _RULES = {
         _quantized_where_enabled,
     aten.fake_quantize_per_channel_affine_cachemask.default: _quantized_channels,
 }
+
+# For programs, whose results are not placed by what PyTorch would have copied (see places.py).
+OF_PROGRAMS = {aten.as_strided_scatter.default: _as_strided_scatter}

@@ -81,7 +81,8 @@ def _in_known_functions(program):
                   for target in targets)
     if not has_vmap and not lacking:
         return program
-    rules = {**torch.export.default_decompositions(), **decompositions.table()}
+    rules = {**torch.export.default_decompositions(), **decompositions.table(),
+             **decompositions.OF_PROGRAMS}
     return program.run_decompositions(
         {op: rule for op, rule in rules.items()
          if gives_views(op) or (lacking and not is_known(op))})

@@ -54,6 +54,22 @@ def test_functions_taken_apart(name):
                    for call in fxjit.explain(function, X.clone(), Y.clone()).in_python)
 
 
+FILLED = {
+    "a result": lambda x: (x * 1).fill_diagonal_(2.),
+    "an input": lambda x: (x.fill_diagonal_(2.), x + 1)[1],
+    "tall": lambda x: (x.repeat(3, 1)).fill_diagonal_(2., wrap=True),
+    "places": lambda x: x.as_strided_scatter(torch.ones(2, 2), (2, 2), (1, 3), 2),
+}
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_writes_of_places_in_programs(name):
+    function = FILLED[name]
+    ours, theirs = X.clone(), X.clone()
+    fast = fxjit.compile(Call(function).eval(), (X.clone(),))
+    same([fast(ours), ours], [function(theirs), theirs])
+
+
 def test_what_no_rule_fits_is_refused_by_name():
     turned = Call(lambda x: x.t().put(INDEX, SOURCE)).eval()
     with pytest.raises(fxjit.UserError, match="aten.put.default"):
