@@ -127,5 +127,12 @@ _RULES = {
     aten.fake_quantize_per_channel_affine_cachemask.default: _quantized_channels,
 }
 
-# For programs, whose results are not placed by what PyTorch would have copied (see places.py).
-OF_PROGRAMS = {aten.as_strided_scatter.default: _as_strided_scatter}
+# For programs. Their results are not placed by what PyTorch would have copied (see places.py), and
+# of a loaded one PyTorch does not know the shapes of what its own functions of fake quantisation
+# call.
+OF_PROGRAMS = {
+    aten.as_strided_scatter.default: _as_strided_scatter,
+    aten.fake_quantize_per_tensor_affine.default: lambda *args: _quantized(*args)[0],
+    aten.fake_quantize_per_tensor_affine.tensor_qparams: lambda *args: _quantized(*args)[0],
+    aten.fake_quantize_per_channel_affine.default: lambda *args: _quantized_channels(*args)[0],
+}

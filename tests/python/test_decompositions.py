@@ -28,6 +28,8 @@ FUNCTIONS = {
     "put more": lambda x, y: x.put(INDEX, SOURCE, accumulate=True),
     "put_": lambda x, y: (x * 1).put_(INDEX[0], SOURCE[0]),
     "fake_quantize": lambda x, y: torch.fake_quantize_per_tensor_affine(x, .1, 3, 0, 31),
+    "fake_quantize tensors": lambda x, y: torch.fake_quantize_per_tensor_affine(
+        x, y[3] / 9, torch.tensor(3, dtype=torch.int32), 0, 31),
     "fake_quantize special": lambda x, y: torch.fake_quantize_per_tensor_affine(
         SPECIAL, .3, 0, -8, 7),
     "fake_quantize channels": lambda x, y: torch.fake_quantize_per_channel_affine(
@@ -52,6 +54,14 @@ def test_functions_taken_apart(name):
     same(compiled(X.clone(), Y.clone()), expected)
     assert not any("_foreach" in call or "quantize" in call
                    for call in fxjit.explain(function, X.clone(), Y.clone()).in_python)
+
+
+@pytest.mark.parametrize("name", ["put", "fake_quantize", "fake_quantize tensors",
+                                  "fake_quantize channels"])
+def test_files_are_taken_apart(name, tmp_path):
+    module = Call(FUNCTIONS[name]).eval()
+    torch.export.save(torch.export.export(module, (X, Y)), tmp_path / "program.pt2")
+    same(fxjit.load(tmp_path / "program.pt2")(X, Y), module(X, Y))
 
 
 FILLED = {
