@@ -1,5 +1,6 @@
 """Storage offsets, strides and aliasing where tensors go into fxjit and come out of it."""
 
+import typing
 import warnings
 
 import fxjit
@@ -252,6 +253,22 @@ def test_results_without_array_arguments_are_tensors(module, args, tmp_path):
         same(model(*args), module(*args))
     traced = torch.fx.symbolic_trace(module)
     same(fxjit.from_fx(traced)(*args), module(*args))
+
+
+class Pair(typing.NamedTuple):
+    more: torch.Tensor
+    less: torch.Tensor
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x.max(1), lambda x: Pair(x + 1, x - 1),
+    lambda x: {"sorted": [x.sort(1), x * 2], "pair": Pair(x, (x.topk(2), x))},
+], ids=["of PyTorch", "of the user", "inside"])
+def test_named_tuples_come_as_tuples(function):
+    x = torch.randn(3, 4)
+    got = fxjit.compile(Call(function).eval(), (x,))(x)
+    assert type(got) in (tuple, dict)
+    same(got, function(x))
 
 
 def test_one_example_for_two_inputs_stays_two():
