@@ -7,7 +7,8 @@ import torch
 
 from ._fxjit import WeightCheck
 from .discarded import discard
-from .graphs import GraphReader, hint, log
+from .graphs import GraphReader, in_pairs, log
+from .places import Places
 
 
 class CompiledGraph:
@@ -17,6 +18,7 @@ class CompiledGraph:
     recorder = None  # Called with (graph, inputs) of each call.
 
     def __init__(self, graph_module, static_indices, options, discards=False):
+        in_pairs(graph_module)
         self._graph_module = graph_module
         self._options = options
         self._discards = discards  # The memory of the weights, once they are bound.
@@ -24,9 +26,7 @@ class CompiledGraph:
         self._weights = [i for i in static_indices if not _is_written(placeholders[i])]
         weights = set(self._weights)
         self._inputs = [i for i in range(len(placeholders)) if i not in weights]
-        result = graph_module.graph.output_node().args[0]
-        self._orders = [_order(n.meta.get("val")) if isinstance(n, torch.fx.Node) else None
-                        for n in result]
+        self._places = Places(graph_module)
         self.in_python = []  # What stays with PyTorch, once bound.
         self._in_pytorch = False  # The whole graph.
         self.compile_seconds = 0.0  # Of binding and the first call after it, in all.
@@ -51,12 +51,11 @@ class CompiledGraph:
 
     def _run(self, bound, args):
         inputs = [args[i] for i in self._inputs]
+        views = self._places.views(args)
         args.clear()
         if self.recorder:
             self.recorder((self, inputs))
-        results = bound[1](*inputs)
-        return [r if order is None else _in_order(r, order)
-                for r, order in zip(results, self._orders, strict=True)]
+        return self._places.laid(bound[1](*inputs), views)
 
     @property
     def model(self):
@@ -104,36 +103,3 @@ def _is_written(placeholder):
     return any(user.args and user.args[0] is placeholder
                and isinstance(user.target, torch._ops.OpOverload)
                and user.target._schema.is_mutable for user in placeholder.users)
-
-
-def _in_order(tensor, order):
-    """The tensor with its dims in that order of memory, as PyTorch's own result has them."""
-    strides = tensor.stride()
-    expected = 1
-    fits = True
-    for d in reversed(order):
-        if tensor.size(d) != 1 and strides[d] != expected:
-            fits = False
-        expected *= tensor.size(d)
-    if fits:
-        return tensor
-    full = order + [d for d in range(tensor.dim()) if d not in order]
-    copy = torch.empty([tensor.size(d) for d in full], dtype=tensor.dtype)
-    copy = copy.permute([full.index(d) for d in range(tensor.dim())])
-    return copy.copy_(tensor)
-
-
-def _order(value):
-    """Dims from the largest stride to the smallest, for tensors without gaps; None for others."""
-    if not isinstance(value, torch.Tensor) or value.dim() < 2:
-        return None
-    sizes, strides = [hint(n) for n in value.shape], [hint(n) for n in value.stride()]
-    if None in sizes or None in strides:
-        return None
-    order = sorted((d for d in range(value.dim()) if sizes[d] != 1), key=lambda d: -strides[d])
-    expected = 1
-    for d in reversed(order):
-        if strides[d] != expected:
-            return None
-        expected *= sizes[d]
-    return order

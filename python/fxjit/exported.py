@@ -1,5 +1,6 @@
 """Modules of PyTorch by way of torch.export."""
 
+import collections
 import os
 import tempfile
 
@@ -34,10 +35,27 @@ def _loaded(program, name, options):
 
     from ._fxjit import Model
 
+    signature = program.module_call_graph[0].signature
+    signature.out_spec = _in_known_containers(signature.out_spec)
     with tempfile.TemporaryDirectory(prefix="fxjit-") as folder:
         path = os.path.join(folder, name)
         torch.export.save(program, path)
         return Model(path, "", options)  # Keeps the file mapped after it is removed.
+
+
+def _in_known_containers(spec):
+    """The tree of a result with tuples for named ones of classes that files cannot name."""
+    from torch.utils import _pytree
+
+    try:
+        _pytree.treespec_dumps(spec)
+        return spec
+    except NotImplementedError:  # What it raises for such classes.
+        pass
+    children = [_in_known_containers(child) for child in spec.children()]
+    if spec.type is collections.namedtuple or issubclass(spec.type, tuple):
+        return _pytree.treespec_tuple(children)
+    return _pytree.TreeSpec(spec.type, spec.context, children)
 
 
 def _apart(examples):
@@ -70,6 +88,7 @@ def _in_known_functions(program):
     (see torch_backend)."""
     import torch
 
+    from . import decompositions
     from .graphs import gives_views, is_known
 
     targets = {node.target for module in program.graph_module.modules() if hasattr(module, "graph")
@@ -80,7 +99,8 @@ def _in_known_functions(program):
                   for target in targets)
     if not has_vmap and not lacking:
         return program
-    rules = torch.export.default_decompositions()
+    rules = {**torch.export.default_decompositions(), **decompositions.table(),
+             **decompositions.OF_PROGRAMS}
     return program.run_decompositions(
         {op: rule for op, rule in rules.items()
          if gives_views(op) or (lacking and not is_known(op))})

@@ -2,6 +2,7 @@
 
 import itertools
 import logging
+import operator
 
 import torch
 from torch.fx.node import _get_qualified_name, map_arg
@@ -27,6 +28,18 @@ def is_known(target):
 def gives_views(target):
     """Whether results of a known op may be memory of its arguments."""
     return may_alias(function_name(target))
+
+
+def in_pairs(graph_module):
+    """Makes calls on two numbers of sums and products of several sizes: AOT Autograd writes one
+    call, though Python's functions take two numbers and torch.fx's code has the first two alone."""
+    graph = graph_module.graph
+    for node in graph.nodes:
+        while node.target in (operator.add, operator.mul) and len(node.args) > 2:
+            with graph.inserting_before(node):
+                pair = graph.call_function(node.target, node.args[:2])
+            node.args = (pair, *node.args[2:])
+    graph_module.recompile()
 
 
 def hint(number):

@@ -8,6 +8,7 @@ import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 from torch.export import exported_program
 
+from . import decompositions
 from ._fxjit import check_options
 from .compiled_graph import CompiledGraph
 from .graphs import gives_views, is_known, log
@@ -91,7 +92,7 @@ def _einsum(equation, operands, **kwargs):
 
 @functools.cache
 def _decompositions():
-    table = torch._decomp.core_aten_decompositions()
+    table = {**torch._decomp.core_aten_decompositions(), **decompositions.table()}
     return {op: rule for op, rule in table.items()
             if isinstance(op, torch._ops.OpOverload) and not is_known(op)}
 

@@ -16,6 +16,7 @@ FLAGS = T((3, 4), 'bool')
 
 HEADS, KEYS = T((2, 2, 3, 4)), T((2, 2, 3, 4), 'float32', 9)
 PICKED = L([0, 2, 1, 3, 2])
+VIEWED = [call(T((3, 4)), dtype) for dtype in (torch.int32, torch.int16, torch.float64)]
 SPECTRA, REAL = T((2, 3, 4), 'complex64'), T((2, 3, 4))
 
 
@@ -199,6 +200,11 @@ CASES = {
     'istft.default': [call(T((2, 5, 7), 'complex64'), 8, 3, 8,
                            T((8,), 'positive_float32'), True, False, True, 15)],
     'view_as_real.default': [call(SPECTRA)],
+    'view.dtype': VIEWED, 'view_copy.dtype': VIEWED,
+    # What is not asked for is empty in torch, and given here.
+    '_unique2.default': [call(PICKED, True, True, True)],
+    'unique_dim.default': [call(T((3, 4)), 1, True, True, True)],
+    'unique_consecutive.default': [call(PICKED, True, True)],
     'view_as_complex.default': [call(T((3, 2)))],
     'real.default': [call(SPECTRA), call(T((3, 4)))],
     'imag.default': [call(SPECTRA)],

@@ -1,5 +1,6 @@
 """Storage offsets, strides and aliasing where tensors go into fxjit and come out of it."""
 
+import typing
 import warnings
 
 import fxjit
@@ -86,6 +87,8 @@ VIEWS = {
     "of a result": lambda x: (y := x * 2, y[1:]),
     "results alone": lambda x: (x * 2)[1:],
     "another type": lambda x: x.view(torch.int32)[1:] + 1,
+    "smaller elements": lambda x: x.view(torch.int16)[1:, 3:] + 1,
+    "larger elements": lambda x: x.view(torch.int64)[1:] + 1,
     "complex": lambda x: torch.view_as_real(torch.view_as_complex(x.unflatten(1, (-1, 2))))[1:],
 }
 
@@ -101,13 +104,66 @@ def test_views_of_inputs_keep_their_place(name, dynamic):
         check(function, base, [base[1:rows + 1]], compiled)
 
 
-@pytest.mark.parametrize("name", [n for n in VIEWS if n != "another type"])
+@pytest.mark.parametrize("name", VIEWS)
 def test_views_of_compiled_models_keep_their_place(name):
     function = VIEWS[name]
     base = torch.randn(8, 4)
     views = [base[1:7]]
     compiled = fxjit.compile(Call(function).eval(), (torch.randn(6, 4),))
     check(function, base, views, compiled)
+
+
+def first_column(x):
+    x[..., 0].zero_()
+    return x
+
+
+WRITTEN = {
+    "later": lambda x: (x.narrow(-1, 1, x.shape[-1] - 1), first_column(x))[0],
+    "before": lambda x: first_column(x)[1:].diagonal(),
+    "rows": lambda x: (x[1:].mul_(2), x[2:])[1],
+    "scattered": lambda x: x.select_scatter(x[0] + 1, 0, 1)[1:],
+    "twice": lambda x: x.slice_scatter(x[2:] * 2, 0, 2).diagonal_scatter(x[:, 0] + 1)[:, 1:],
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_views_of_what_is_written_keep_their_place(name, dynamic):
+    compiled = torch.compile(WRITTEN[name], backend="fxjit", dynamic=dynamic)
+    base = torch.arange(40.)
+    for offset in (0, 4, 7):
+        ours, theirs = base.clone(), base.clone()
+        sizes = (4, 5), (6, 1), offset
+        got, expected = compiled(ours.as_strided(*sizes)), WRITTEN[name](theirs.as_strided(*sizes))
+        same([got, ours], [expected, theirs])
+        assert got.storage_offset() == expected.storage_offset()
+        assert lies_in(got, ours) == lies_in(expected, theirs)
+
+
+def test_results_behind_roll_lie_as_those_of_pytorch():
+    def function(x):
+        rolled = x.nan_to_num()[1:].roll(1, -1)
+        return rolled, rolled + 1
+    x = torch.randn(3, 3, 4, 4).contiguous(memory_format=torch.channels_last)
+    same(torch.compile(function, backend="fxjit")(x), function(x))
+    same(fxjit.compile(Call(function).eval(), (x,))(x), function(x))
+
+
+def test_strides_that_are_products_of_sizes():
+    def function(x, y):
+        clamped = x.clamp_(max=1)
+        return torch.where(clamped > 0, clamped, y), clamped
+    compiled = torch.compile(function, backend="fxjit", dynamic=True)
+    for sizes in ((3, 4, 5, 2), (4, 3, 6, 2)):
+        a, b, c, d = sizes
+        base = torch.arange(200.)
+        ours, theirs = base.clone(), base.clone()
+
+        def views(t):
+            turned = t.as_strided(sizes, (1, a, a * b * d, a * b), 1)  # noqa: B023
+            return turned, t.as_strided((2,), (0,), 4)
+        same([compiled(*views(ours)), ours], [function(*views(theirs)), theirs])
 
 
 OVERLAPS = {
@@ -197,6 +253,22 @@ def test_results_without_array_arguments_are_tensors(module, args, tmp_path):
         same(model(*args), module(*args))
     traced = torch.fx.symbolic_trace(module)
     same(fxjit.from_fx(traced)(*args), module(*args))
+
+
+class Pair(typing.NamedTuple):
+    more: torch.Tensor
+    less: torch.Tensor
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x.max(1), lambda x: Pair(x + 1, x - 1),
+    lambda x: {"sorted": [x.sort(1), x * 2], "pair": Pair(x, (x.topk(2), x))},
+], ids=["of PyTorch", "of the user", "inside"])
+def test_named_tuples_come_as_tuples(function):
+    x = torch.randn(3, 4)
+    got = fxjit.compile(Call(function).eval(), (x,))(x)
+    assert type(got) in (tuple, dict)
+    same(got, function(x))
 
 
 def test_one_example_for_two_inputs_stays_two():

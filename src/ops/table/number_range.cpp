@@ -30,7 +30,7 @@ constexpr RowFacts<Converted>::Group kConverted[] = {
     {{"value"}, "threshold threshold_"},
     {{"start end"}, "linspace"},
     {{"lambd"}, "hardshrink"},
-    {{"input other", Conversion::computed}, "where where_method"},
+    {{"input other", Conversion::cast}, "where where_method"},
     {{"value", Conversion::computed}, "addcmul addcmul_ addcdiv addcdiv_"},
     {{"alpha beta", Conversion::computed},
      "addmm addmm_ addbmm baddbmm baddbmm_"},
@@ -95,6 +95,13 @@ bool holds_float(DType type, double number) {
          number <= static_cast<double>(bounds.greatest);
 }
 
+// The type by whose bounds a number is held that becomes an element of `type`.
+DType type_of_numbers(DType type, Conversion conversion) {
+  const bool half = type == DType::f16 || type == DType::bf16;
+  if (!half || conversion == Conversion::stored) return type;
+  return conversion == Conversion::computed ? DType::f32 : DType::f64;
+}
+
 bool has_range(DType type) {
   return type != DType::boolean && !is_complex(type);
 }
@@ -127,9 +134,7 @@ Value converted_number(const OpCall& call, size_t at, DType type) {
 bool converts_numbers(const Op& op) { return converted_by(op.name()); }
 
 void check_number(const Value& number, DType type, Conversion conversion) {
-  const bool half = type == DType::f16 || type == DType::bf16;
-  const DType in =
-      half && conversion == Conversion::computed ? DType::f32 : type;
+  const DType in = type_of_numbers(type, conversion);
   if (!has_range(in)) return;
   const bool held = number.is_int() ? holds_integer(in, number.as_int())
                                     : holds_float(in, number.as_double());

@@ -11,6 +11,7 @@ namespace fxjit::ops {
 enum class Conversion : uint8_t {
   stored,    // In the type itself.
   computed,  // In the type in which torch computes: half types as float32.
+  cast,      // Half types as float64: what they lack becomes infinite.
 };
 
 // Whether calls of the op have such parameters.

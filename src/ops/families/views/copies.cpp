@@ -12,12 +12,18 @@ Value in_own_memory(const Value& view) {
   return method(view, meta_of(view).is_contiguous() ? "clone" : "contiguous");
 }
 
+// view_copy(dtype).
+bool is_of_type(const OpCall& call) {
+  return call[1].is_sequence() && call[1].size() == 1 &&
+         call[1].at(0).is_dtype();
+}
+
 // The view op that a row's name says: "permute" of "permute_copy".
 const Op& viewing_op(const OpCall& call) {
   constexpr std::string_view kEnd = "_copy";
   std::string_view name = call.op.name();
   name.remove_suffix(kEnd.size());
-  if (name == "view") name = "reshape";
+  if (name == "view" && !is_of_type(call)) name = "reshape";
   if (name == "alias") name = "detach";
   if (name == "unfold") name = "unfold_method";
   return get_op(name);

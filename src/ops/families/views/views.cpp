@@ -8,7 +8,6 @@
 namespace fxjit::ops {
 namespace {
 
-// view(size) and view(dtype) of the same width.
 Tensor viewed(const Tensor& input, const Dims& shape) {
   const Dims sizes = resolved_shape(shape, input.numel());
   const auto strides = view_strides(input.sizes(), input.strides(), sizes);
@@ -20,16 +19,59 @@ Tensor viewed(const Tensor& input, const Dims& shape) {
   return view_of(input, sizes, *strides);
 }
 
+void check_widths(const Tensor& input) {
+  if (input.dim() == 0)
+    runtime_error(
+        "self.dim() cannot be 0 to view it as a type of another size");
+  if (input.stride(-1) != 1)
+    runtime_error(
+        "self.stride(-1) must be 1 to view it as a type of another size, but "
+        "got ",
+        std::to_string(input.stride(-1)));
+}
+
+// The bytes as elements that are `count` times smaller.
+Tensor in_smaller(const Tensor& input, DType dtype, int64_t count) {
+  Dims sizes = input.sizes(), strides = input.strides();
+  const int last = input.dim() - 1;
+  for (int d = 0; d < last; ++d) strides[d] *= count;
+  sizes[last] *= count;
+  return Tensor::meta(sizes, dtype, strides, input.offset() * count);
+}
+
+// As elements that are `count` times larger.
+Tensor in_larger(const Tensor& input, DType dtype, int64_t count) {
+  const auto divided = [&](int64_t number, const char* what) {
+    if (number % count != 0)
+      runtime_error("self.", what, " must be divisible by ",
+                    std::to_string(count), " to view it as ",
+                    std::string(dtype_name(dtype)), ", but got ",
+                    std::to_string(number));
+    return number / count;
+  };
+  Dims sizes = input.sizes(), strides = input.strides();
+  const int last = input.dim() - 1;
+  sizes[last] = divided(sizes[last], "size(-1)");
+  const int64_t offset = divided(input.offset(), "storage_offset()");
+  for (int d = 0; d < last; ++d) strides[d] = divided(strides[d], "stride(d)");
+  return Tensor::meta(sizes, dtype, strides, offset);
+}
+
+Tensor viewed_as(const Tensor& input, DType dtype) {
+  const auto from = static_cast<int64_t>(input.item_size());
+  const auto to = static_cast<int64_t>(dtype_size(dtype));
+  if (from == to)
+    return Tensor::meta(input.sizes(), dtype, input.strides(), input.offset());
+  check_widths(input);
+  return from > to ? in_smaller(input, dtype, from / to)
+                   : in_larger(input, dtype, to / from);
+}
+
+// view(size) and view(dtype).
 Value infer_view(const OpCall& call) {
   const Tensor& input = call.tensor(0);
-  if (call[1].size() == 1 && call[1].at(0).is_dtype()) {
-    const DType dtype = call[1].at(0).as_dtype();
-    if (dtype_size(dtype) != input.item_size())
-      throw NotImplementedError(
-          "view: expected a dtype of " + std::to_string(input.item_size()) +
-          " bytes, got " + std::string(dtype_name(dtype)));
-    return Tensor::meta(input.sizes(), dtype, input.strides(), input.offset());
-  }
+  if (call[1].size() == 1 && call[1].at(0).is_dtype())
+    return viewed_as(input, call[1].at(0).as_dtype());
   return viewed(input, call.dims(1));
 }
 
