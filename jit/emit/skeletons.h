@@ -8,6 +8,7 @@
 #include "src/program/columns/form.h"
 #include "src/program/rows/form.h"
 #include "src/program/tiles/form.h"
+#include "src/program/windows/form.h"
 #include "src/program/winograd/form.h"
 
 namespace fxjit::jit {
@@ -29,6 +30,9 @@ void emit(VectorBuilder& b, const program::TileForm& form);
 // and tasks. The call's data are program::winograd_numbers(). Parts become
 // private functions of the same module, prefixed with the function's name.
 void emit(VectorBuilder& b, const program::WinogradForm& form);
+
+// Windows that move over planes: see program/windows/step.h.
+void emit(VectorBuilder& b, const program::WindowForm& form);
 
 // Attention: scaled dot products, masks, softmax and the weighted sum of values
 // in one pass over blocks of queries. Knows no buffers and no sizes but depths.

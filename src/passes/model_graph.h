@@ -32,7 +32,7 @@ struct Region {
   enum class Kind : uint8_t {
     rows,         // Elementwise work and reductions over the dims of a row.
     columns,      // Elementwise work and one level of other reductions.
-    contraction,  // One matmul with elementwise work on its result.
+    contraction,  // One matmul or window and elementwise work on its result.
     attention,    // One scaled_dot_product_attention.
     copies,       // cat: one copy per input.
     call,         // One op that no loops compute (convolution, fallback).

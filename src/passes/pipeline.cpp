@@ -43,7 +43,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
     done("join_recurrent_inputs");
   for (const Pattern& pattern : patterns())
     if (enabled(pattern.name) && pattern.rewrite(model) > 0) done(pattern.name);
-  model = lower(model, {options.halves,
+  model = lower(model, {options.halves, options.plane_windows,
                         options.direct_convolutions || !enabled("winograd"),
                         options.strict_sums, layouts});
   done("lower");

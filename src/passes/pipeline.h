@@ -31,6 +31,7 @@ struct PipelineOptions {
   std::vector<std::string> disabled;
   // See LowerOptions.
   FastHalves halves;
+  bool plane_windows = false;        // Likewise.
   bool direct_convolutions = false;  // Likewise.
   bool strict_sums = false;          // Likewise.
   bool serial = false;               // One thread runs the program.

@@ -55,8 +55,8 @@ Traced transformer() {
                 {testing::random_tensor({2, 9, 32})});
 }
 
-// An image convolution, a depthwise one, one of 3 x 3, pooling; some of the work
-// behind them is generated.
+// An image convolution, a depthwise one, one of 3 x 3, pooling; some of the
+// work behind them is generated.
 Traced convolutions() {
   return traced(
       nn::Sequential::create(
@@ -113,6 +113,15 @@ Traced writes() {
 
 Traced windows() {
   return traced(testing::make_windows(), {testing::random_tensor({1, 64, 8})});
+}
+
+// A depthwise convolution and pooling of an image as it is given.
+Traced planes() {
+  return traced(nn::Sequential::create(
+                    nn::Conv2d::create(
+                        6, 12, 3, nn::ConvOptions{.padding = 1, .groups = 6}),
+                    nn::SiLU::create(), nn::MaxPool2d::create(2)),
+                {testing::random_tensor({2, 6, 24, 24})});
 }
 
 // Images of few pixels and many channels, for the transforms.
@@ -210,6 +219,7 @@ constexpr Case kCases[] = {
     {"control_flow", control_flow},
     {"writes", writes},
     {"windows", windows},
+    {"planes", planes},
     {"masked", masked},
     {"activations", activations},
     {"one_row", one_row},

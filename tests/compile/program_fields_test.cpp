@@ -39,7 +39,8 @@ consteval size_t members() {
   if constexpr (std::derived_from<T, Loops>) count += initializers<Loops>() - 1;
   if constexpr (std::derived_from<T, Epilogue>)
     count += initializers<Epilogue>() - 1;
-  if (std::same_as<T, RowStep>) --count;  // Nothing is reduced but rows.
+  // Nothing is reduced but rows, or what windows show.
+  if (std::same_as<T, RowStep> || std::same_as<T, WindowStep>) --count;
   return count;
 }
 

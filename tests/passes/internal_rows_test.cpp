@@ -31,6 +31,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.conv_last_work", Aliasing::never},
     {"fxjit.pool_last", Aliasing::never},
     {"fxjit.winograd", Aliasing::never},
+    {"fxjit.window", Aliasing::never},
     {"fxjit.adaptive_max_places1d", Aliasing::never},
     {"fxjit.adaptive_max_places2d", Aliasing::never},
     {"fxjit.adaptive_max_places3d", Aliasing::never},

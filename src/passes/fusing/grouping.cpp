@@ -242,7 +242,6 @@ class Grouper {
 
   bool epilogue_fits(const Group& contraction,
                      const std::vector<int32_t>& merged, const fx::Node& node) {
-    const int batch = contraction_batch_dims(*contraction.nodes.front());
     const auto fits = [&](const fx::Node& member) {
       if (is_contraction(member)) return true;
       const DType dtype = member.val_tensor().dtype();
@@ -251,7 +250,7 @@ class Grouper {
       if (!member.val_tensor().is_contiguous()) return false;
       for (const fx::Node* input : member.all_input_nodes())
         if (!contains(merged, out_.group_of[input->id()]) &&
-            !tile_addressable(input->val_tensor(), contraction.domain, batch))
+            !can_read_beside(*contraction.nodes.front(), input->val_tensor()))
           return false;
       return true;
     };

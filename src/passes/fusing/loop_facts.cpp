@@ -9,9 +9,13 @@
 
 namespace fxjit::passes {
 
+bool is_window(const fx::Node& node) {
+  return node.called_op() == &window_op();
+}
+
 bool is_contraction(const fx::Node& node) {
   return node.called_op() == &contract_op() ||
-         node.called_op() == &winograd_op();
+         node.called_op() == &winograd_op() || is_window(node);
 }
 
 int contraction_batch_dims(const fx::Node& contract) {
@@ -60,11 +64,14 @@ std::vector<int> reduced_dims(const fx::Node& node) {
   return dims;
 }
 
-bool tile_addressable(const Tensor& t, const Dims& domain, int batch_dims) {
+bool can_read_beside(const fx::Node& contraction, const Tensor& t) {
+  if (t.dtype() == DType::f64 || is_integral(t.dtype())) return false;
+  if (is_window(contraction)) return true;
+  const Dims& domain = contraction.val_tensor().sizes();
+  const int batch_dims = contraction_batch_dims(contraction);
   const int last = domain.size() - 1;
   const Dims strides = broadcast_strides(t, domain);
-  return t.dtype() != DType::f64 && !is_integral(t.dtype()) &&
-         strides[last] <= 1 &&
+  return strides[last] <= 1 &&
          uniform_stride(domain, strides, 0, batch_dims) >= 0 &&
          uniform_stride(domain, strides, batch_dims, last) >= 0;
 }

@@ -9,8 +9,10 @@
 
 namespace fxjit::passes {
 
-// Whether a node is computed by tiles, with elementwise work on its sums.
+// Whether a node is computed by tiles or windows, with elementwise work on its
+// sums; whether it is by windows.
 bool is_contraction(const fx::Node& node);
+bool is_window(const fx::Node& node);
 // Batch dims of a contraction: leading dims that its weight has too; images of
 // a convolution.
 int contraction_batch_dims(const fx::Node& contract);
@@ -23,8 +25,8 @@ int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
 // Strides of `t` seen as a tensor of the shape `domain`, 0 where it broadcasts.
 Dims broadcast_strides(const Tensor& t, const Dims& domain);
 
-// Whether the tiles of a contraction over `domain` can read `t` beside the sum.
-bool tile_addressable(const Tensor& t, const Dims& domain, int batch_dims);
+// Whether the loops of a contraction can read `t` beside its sums.
+bool can_read_beside(const fx::Node& contraction, const Tensor& t);
 
 // Whether `dims`, in increasing order, are the last ones of `rank`.
 bool trailing(const std::vector<int>& dims, int rank);

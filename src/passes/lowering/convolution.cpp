@@ -187,6 +187,8 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
     return without_thin_dim(b, params, args, dim);
   if (is_spread(params, val_of(args[1])))
     return channels_to_front(b, spread(b, params, args));
+  if (const Value window = lower_window(b, params, args); !window.is_none())
+    return window;
   if (const Value line = lower_line_windows(b, params, args); !line.is_none())
     return line;
   if (is_depthwise_line(params, val_of(args[1])))

@@ -6,6 +6,7 @@
 #include "src/ops/eager/pooling.h"
 #include "src/passes/control_flow.h"
 #include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/window_combine.h"
 #include "src/tensor/memory_order.h"
 
 namespace fxjit::passes {
@@ -128,6 +129,46 @@ Value infer_winograd(const ops::OpCall& call) {
       {input[0], input[1] + before[0] + after[0] - 2,
        input[2] + before[1] + after[1] - 2, call.tensor(1).size(0)},
       call.tensor(0).dtype());
+}
+
+Value infer_window(const ops::OpCall& call) {
+  return Tensor::meta(call.dims(9), call.tensor(0).dtype());
+}
+
+namespace {
+
+// Sums are averages that are divided by one.
+void run_pool_window(const ops::OpCall& call, WindowCombine combine,
+                     const Tensor& out) {
+  ops::PoolParams params;
+  params.average = combine == WindowCombine::sums;
+  params.divisor = 1;
+  params.spatial = call.dims(4).size();
+  params.kernel = call.dims(4), params.stride = call.dims(5);
+  params.padding = call.dims(6), params.dilation = call.dims(8);
+  params.output = call.dims(9);
+  ops::run_pool(params, call.tensor(0), out, Tensor());
+}
+
+}  // namespace
+
+Value run_window(const ops::OpCall& call) {
+  const Tensor out = Tensor::empty(call.dims(9), call.tensor(0).dtype());
+  const auto combine = static_cast<WindowCombine>(call.integer(3));
+  if (combine != WindowCombine::products) {
+    run_pool_window(call, combine, out);
+    return out;
+  }
+  ops::ConvParams params;
+  params.spatial = call.dims(4).size();
+  params.groups = call.tensor(0).size(1);
+  params.stride = call.dims(5);
+  params.pad_before = call.dims(6), params.pad_after = call.dims(7);
+  params.dilation = call.dims(8);
+  params.output = call.dims(9);
+  ops::run_conv(params, call.tensor(0), call.tensor(1),
+                call.has(2) ? call.tensor(2) : Tensor(), out);
+  return out;
 }
 
 Value infer_attention(const ops::OpCall& call) {

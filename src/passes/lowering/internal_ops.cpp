@@ -69,6 +69,13 @@ constexpr ops::OpRow kInternalOps[] = {
      .names = "",
      .lowering = Lowering::contraction,
      .infer = infer_winograd},
+    {.name = "fxjit.window",
+     .schema = "input, weight, bias, combine, taps, stride, pad_before, "
+               "pad_after, dilation, output",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_window,
+     .eager = run_window},
     {.name = "fxjit.attention",
      .schema = "query, key, value, masks, kinds, numbers, is_causal, scale, "
                "zero_rows, inner",
@@ -137,6 +144,7 @@ FXJIT_INTERNAL_OP(control)
 FXJIT_INTERNAL_OP(contract)
 FXJIT_INTERNAL_OP(merged_linear)
 FXJIT_INTERNAL_OP(winograd)
+FXJIT_INTERNAL_OP(window)
 FXJIT_INTERNAL_OP(attention)
 FXJIT_INTERNAL_OP(written_attention)
 FXJIT_INTERNAL_OP(conv_last)

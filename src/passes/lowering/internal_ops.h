@@ -46,6 +46,12 @@ const ops::Op& merged_linear_op();
 // H, W, C] with C contiguous, a constant weight [O, C, 3, 3], result a
 // contiguous [N, OH, OW, O], f32.
 const ops::Op& winograd_op();
+// (input, weight, bias, combine, taps, stride, pad_before, pad_after, dilation,
+// output): a window over each plane of the input [N, C, ...], f32 with dense
+// columns, to a contiguous result of the sizes `output`. `combine` is a
+// WindowCombine; the weights of products are [C_out, 1, taps...], C_out a
+// multiple of C, others have none. What has no bias has none there.
+const ops::Op& window_op();
 
 // (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows,
 // inner): attention on [outer, batch, heads, rows, depth] with depth contiguous
@@ -59,8 +65,8 @@ const ops::Op& attention_op();
 const ops::Op& written_attention_op();
 
 // (input, weight, bias, stride, pad_before, pad_after, dilation, transposed,
-// output_padding, groups): a convolution of [N, C, ...] with other padding behind
-// than in front.
+// output_padding, groups): a convolution of [N, C, ...] with other padding
+// behind than in front.
 const ops::Op& padded_conv_op();
 // The same arguments: a convolution of [N, C, ...], any strides, to a
 // contiguous [N, ..., C_out], f32.

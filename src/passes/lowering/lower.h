@@ -14,6 +14,9 @@ struct LowerOptions {
   // Products by constants and convolutions of other half types are computed in
   // f32.
   FastHalves halves;
+  // Windows of one channel each are computed over planes where the input lies
+  // so, and not turned before.
+  bool plane_windows = false;
   // Convolutions are sums of products of their own numbers, never of
   // transforms.
   bool direct_convolutions = false;

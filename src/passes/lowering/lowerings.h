@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/ops/eager/convolution.h"
+#include "src/ops/eager/pooling.h"
 #include "src/passes/lowering/graph_builder.h"
 
 namespace fxjit::passes {
@@ -63,6 +64,14 @@ LowerFn lower_doubles;
 // `args` are input with its batch, weight, bias. None for others.
 Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
                          const ValueList& args);
+// A convolution of planes, of one channel for each filter, by window_op();
+// `args` as above. None for others.
+Value lower_window(GraphBuilder& builder, const ops::ConvParams& params,
+                   const ValueList& args);
+// Pooling of planes by window_op(), with its batch and without places; none for
+// others.
+Value lower_pool_window(GraphBuilder& builder, const ops::PoolParams& params,
+                        const Value& input);
 // A 3x3 convolution of [N, C, H, W] by winograd_op() where that is less work;
 // none elsewhere.
 Value lower_winograd(GraphBuilder& builder, const ops::ConvParams& params,

@@ -94,6 +94,8 @@ bool plan_columns(PlanBuilder& builder, const RegionCall& call);
 void plan_contraction(PlanBuilder& builder, const RegionCall& call);
 // The convolution of a contraction region, if it has one.
 bool plan_winograd(PlanBuilder& builder, const RegionCall& call);
+// Its window, likewise.
+bool plan_window(PlanBuilder& builder, const RegionCall& call);
 void plan_attention(PlanBuilder& builder, const RegionCall& call);
 void plan_copies(PlanBuilder& builder, const RegionCall& call);
 void plan_call(PlanBuilder& builder, const RegionCall& call);

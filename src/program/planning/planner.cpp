@@ -139,7 +139,8 @@ class Planner {
         if (!plan_columns(builder_, call)) plan_eager(builder_, call);
         return;
       case Region::Kind::contraction:
-        if (!plan_winograd(builder_, call)) plan_contraction(builder_, call);
+        if (!plan_winograd(builder_, call) && !plan_window(builder_, call))
+          plan_contraction(builder_, call);
         return;
       case Region::Kind::attention:
         return plan_attention(builder_, call);
@@ -274,6 +275,7 @@ class Planner {
 passes::PipelineOptions passes_for(const Machine& machine) {
   passes::PipelineOptions options;
   options.halves = machine.halves;
+  options.plane_windows = machine.level == CpuLevel::avx2;
   options.serial = machine.threads == 1;
   options.recurrent = {machine.level, machine.threads, machine.fast_products};
   return options;

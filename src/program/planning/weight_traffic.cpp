@@ -1,5 +1,8 @@
 // What a program reads of weights in each call, to know which cache they come
 // from.
+#include <algorithm>
+
+#include "src/passes/fusing/loop_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/planning/builder.h"
 
@@ -14,7 +17,11 @@ const fx::Node* constant_under(const fx::Node& node) {
 }
 
 bool is_product_of_few(const passes::Region& region, int64_t rows) {
-  if (region.kind != passes::Region::Kind::contraction) return false;
+  if (region.kind != passes::Region::Kind::contraction ||
+      std::ranges::any_of(region.graph->nodes(), [](const fx::Node* node) {
+        return passes::is_window(*node);
+      }))
+    return false;
   int64_t count = 1;
   for (int d = 0; d + 1 < region.domain.size(); ++d) count *= region.domain[d];
   return count <= rows;

@@ -15,12 +15,13 @@
 #include "src/program/rows/step.h"
 #include "src/program/steps/extern_step.h"
 #include "src/program/tiles/step.h"
+#include "src/program/windows/step.h"
 #include "src/program/winograd/step.h"
 
 namespace fxjit::program {
 
 using StepBody = std::variant<RowStep, ColumnStep, TileStep, AttentionStep,
-                              WinogradStep, ExternStep>;
+                              WinogradStep, WindowStep, ExternStep>;
 
 template <typename... S>
 constexpr bool are_skeletons(const std::variant<S...>*) {

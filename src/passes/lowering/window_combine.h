@@ -1,0 +1,16 @@
+// What windows over planes make of their elements: said by lowering in an
+// argument of window_op(), read by the planner and the code generator.
+#pragma once
+
+#include <cstdint>
+
+namespace fxjit::passes {
+
+// What is made of the elements under a window.
+enum class WindowCombine : uint8_t {
+  products,  // The sum of their products with the weights.
+  sums,
+  maximum,  // NaN if there is one.
+};
+
+}  // namespace fxjit::passes

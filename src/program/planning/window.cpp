@@ -1,0 +1,90 @@
+// Regions around a window over planes to steps.
+#include "src/passes/fusing/loop_facts.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/program/planning/builder.h"
+#include "src/program/planning/region_body.h"
+#include "src/program/tiles/operands.h"
+
+namespace fxjit::program {
+namespace {
+
+constexpr int kDims = 5;  // Image, channel, depth, height, width.
+
+// Images lack the depth: a dim of one element.
+Dims with_depth(const Dims& dims, int64_t lacking) {
+  Dims result = dims;
+  while (result.size() < 3) result.insert(0, lacking);
+  return result;
+}
+Dims spatial_of(const Dims& dims) {
+  Dims result;
+  for (int d = 2; d < dims.size(); ++d) result.push_back(dims[d]);
+  return result;
+}
+
+// Strides of image, channel, depth, row and column.
+Dims steps_of(const Dims& strides) {
+  Dims result = strides;
+  while (result.size() < kDims) result.insert(2, 0);
+  return result;
+}
+
+Access access_of(const Tensor& val, const Dims& domain) {
+  Access access;
+  access.dtype = val.dtype();
+  access.outer = steps_of(passes::broadcast_strides(val, domain));
+  access.inner = access.outer[kDims - 1];
+  access.outer.erase(kDims - 1);
+  return access;
+}
+
+void bind_body(const RegionCall& call, const fx::Node& node,
+               std::vector<OperandRef>& refs, WindowStep& step) {
+  const Dims& domain = node.val_tensor().sizes();
+  RegionBody body(call);
+  body.bind_sum(node);
+  body.build();
+  for (size_t i = 1; i < body.slots().size(); ++i) {
+    const Placed& extra = call.inputs.at(body.slots()[i].source);
+    step.inputs.push_back(access_of(extra.val, domain));
+    refs.push_back(extra.ref());
+  }
+  for (const Placed& result : call.results) {
+    step.outputs.push_back(access_of(result.val, domain));
+    refs.push_back(result.ref());
+  }
+  step.epilogue = body.finish();
+}
+
+}  // namespace
+
+bool plan_window(PlanBuilder& builder, const RegionCall& call) {
+  const fx::Node* node = find_call_or_null(call, passes::window_op());
+  if (!node) return false;
+  const Placed& input = call.inputs.at(node->arg_node(0));
+  const Dims& out = node->val_tensor().sizes();
+  WindowStep step;
+  step.combine = static_cast<passes::WindowCombine>(node->arg(3).as_int());
+  step.multiplier = out[1] / input.val.size(1);
+  step.sizes = with_depth(spatial_of(input.val.sizes()), 1);
+  step.taps = with_depth(node->arg(4).as_dims(), 1);
+  step.strides = with_depth(node->arg(5).as_dims(), 1);
+  step.pads = with_depth(node->arg(6).as_dims(), 0);
+  step.dilations = with_depth(node->arg(8).as_dims(), 1);
+  step.steps = steps_of(input.val.strides());
+  step.steps.erase(kDims - 1);
+  const Dims places = with_depth(spatial_of(out), 1);
+  step.outer = {out[0], out[1], places[0], places[1]};
+  step.inner = places[2];
+  std::vector<OperandRef> refs{input.ref()};
+  for (size_t argument : {1, 2}) {
+    if (node->arg(argument).is_none()) continue;
+    refs.push_back(call.inputs.at(node->arg_node(argument)).ref());
+    step.has_bias = argument == 2;
+  }
+  bind_body(call, *node, refs, step);
+  builder.add_step(std::move(step), std::move(refs), call);
+  return true;
+}
+
+}  // namespace fxjit::program

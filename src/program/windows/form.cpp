@@ -1,0 +1,89 @@
+#include "src/program/windows/form.h"
+
+#include <algorithm>
+
+#include "fxjit/error.h"
+#include "src/program/windows/step.h"
+#include "src/support/rounding.h"
+
+namespace fxjit::program {
+namespace {
+
+// Strides of dims along which something is broadcast stay zero.
+void hide_strides(AccessForm& access) {
+  for (Extent& stride : access.outer)
+    if (stride != 0) stride = Extent::argument();
+}
+
+// From the first element under a vector of places to behind the last one that
+// its loads touch; see jit/emit/windows.
+int64_t reach_of(const WindowStep& step) {
+  const int64_t lanes = step.code.lanes, stride = step.strides[2];
+  const int64_t last = (step.taps[2] - 1) * step.dilations[2];
+  if (stride == 1) return last + lanes;
+  if (stride == 2) return last / 2 * 2 + 2 * lanes;
+  return last + (lanes - 1) * stride + 1;
+}
+
+// The last place at which a vector sees no padding; negative if there is none.
+int64_t last_inside(const WindowStep& step) {
+  const int64_t room = step.sizes[2] + step.pads[2] - reach_of(step);
+  if (room < 0) return -1;
+  return std::min(room / step.strides[2], step.inner - step.code.lanes);
+}
+
+}  // namespace
+
+WindowForm window_form(const WindowStep& step) {
+  FXJIT_CHECK(step.code.lanes > 0, "window: the step was not analysed");
+  WindowForm form;
+  form.loops = form_of(step);
+  for (Extent& size : form.loops.outer) size = Extent::argument();
+  form.loops.inner = Extent::argument();
+  for (AccessForm& access : form.loops.inputs) hide_strides(access);
+  for (AccessForm& access : form.loops.outputs) hide_strides(access);
+  form.epilogue = step.epilogue;
+  form.combine = step.combine;
+  form.has_bias = step.has_bias;
+  form.taps = step.taps;
+  form.strides = step.strides;
+  form.dilations = step.dilations;
+  form.rows = step.code.rows;
+  form.vectors = step.code.vectors;
+  form.narrow = step.inner < step.code.lanes;
+  form.has_strip = step.code.has_strip;
+  form.fetches_ahead = step.code.fetches_ahead;
+  return form;
+}
+
+std::string form_key(const WindowForm& form) {
+  std::string key = "window" + loops_key(form.loops);
+  for (int64_t number :
+       {static_cast<int64_t>(form.combine), int64_t{form.has_bias}, form.rows,
+        form.vectors, int64_t{form.narrow}, int64_t{form.has_strip},
+        int64_t{form.fetches_ahead}})
+    key += " " + std::to_string(number);
+  key += form.taps.str() + form.strides.str() + form.dilations.str();
+  return key + "\n" + form.epilogue.str();
+}
+
+// In the order of WindowNumber.
+std::vector<int64_t> window_numbers(const WindowStep& step) {
+  const WindowCode& code = step.code;
+  const int64_t padded = support::ceil_div(step.pads[2], step.strides[2]);
+  std::vector<int64_t> numbers{
+      step.multiplier,    step.sizes[0],
+      step.sizes[1],      step.sizes[2],
+      step.pads[0],       step.pads[1],
+      step.pads[2],       step.steps[0],
+      step.steps[1],      step.steps[2],
+      step.steps[3],      code.row_blocks,
+      code.rows_of_block, support::round_up(padded, code.lanes),
+      last_inside(step),  0,
+      code.weights_at,    code.strip_at};
+  FXJIT_CHECK(numbers.size() == static_cast<size_t>(WindowNumber::count),
+              "window: the numbers of a step are not those of its code");
+  return numbers;
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,74 @@
+// What the code of a window step depends on, and the numbers that are its
+// arguments beside those of its loops.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/passes/lowering/window_combine.h"
+#include "src/program/steps/loop_form.h"
+#include "src/program/steps/step_code.h"
+
+namespace fxjit::program {
+
+struct WindowStep;
+
+using passes::WindowCombine;
+
+// So few weights stay in registers beside the sums; more are read from memory.
+constexpr bool holds_weights(int64_t taps) { return taps <= 9; }
+
+// Sizes and strides are arguments; so is the padding.
+struct WindowForm {
+  using Fn = KernelFn;
+
+  LoopForm loops;  // Outer dims: image, channel of the result, depth, row.
+  ScalarBody epilogue;
+  WindowCombine combine = WindowCombine::products;
+  bool has_bias = false;
+  Dims taps, strides, dilations;  // Of depth, height and width.
+  int64_t rows = 1;               // Of results that are computed together.
+  int64_t vectors = 1;            // Of each of these rows, likewise.
+  // Rows of results are shorter than a vector.
+  bool narrow = false;
+  // Sums wait in scratch for the epilogue, which is a loop of its own.
+  bool has_strip = false;
+  // Images exceed the caches: what follows is fetched.
+  bool fetches_ahead = false;
+
+  int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
+};
+
+// Of a step that was analysed; so are its numbers.
+WindowForm window_form(const WindowStep& step);
+
+// Text that is equal for equal forms.
+std::string form_key(const WindowForm& form);
+
+// What the code finds in StepCall::data behind the arguments of its loops.
+enum class WindowNumber : uint8_t {
+  multiplier,  // Results of a channel.
+  depth,       // Sizes of the input.
+  height,
+  width,
+  pad_depth,
+  pad_height,
+  pad_width,
+  image_step,  // Strides of the input, in floats.
+  channel_step,
+  depth_step,
+  row_step,
+  row_blocks,     // A plane's tasks ...
+  rows_of_block,  // ... are this many rows each, the last one the rest.
+  first_inside,   // Places whose vector sees no padding: a multiple of lanes,
+  last_inside,    // ... and the last one at which a vector may begin.
+  zeros_at,       // Floats of scratch: as many zeros as a row of the input has,
+  weights_at,     // the weights of a plane, each in all lanes, ...
+  strip_at,       // and sums that wait.
+  count,
+};
+
+std::vector<int64_t> window_numbers(const WindowStep& step);
+
+}  // namespace fxjit::program

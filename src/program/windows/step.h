@@ -1,0 +1,80 @@
+// The step of windows that move over planes: convolutions of one filter for
+// each channel, pooling, and what is done to their sums.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "fxjit/scalar_body.h"
+#include "src/program/steps/skeleton.h"
+#include "src/program/windows/form.h"
+
+namespace fxjit::program {
+
+// How a step is cut and what lies in a thread's scratch, in floats.
+struct WindowCode {
+  int64_t lanes = 0;
+  int64_t rows = 1;  // As in WindowForm.
+  int64_t vectors = 1;
+  int64_t row_blocks = 1;  // Of a plane.
+  int64_t rows_of_block = 1;
+  bool has_strip = false;
+  bool fetches_ahead = false;
+  int64_t weights_at = 0, strip_at = 0, total = 0;
+
+  friend bool operator==(const WindowCode&, const WindowCode&) = default;
+};
+
+// out[n, o, z, y, x] = epilogue(window of in[n, o / multiplier] at z, y, x
+// combined with weights[o], plus bias[o]; extras...), all f32 but the epilogue.
+// Columns of the input lie side by side. What lies outside the input counts as
+// zero, of a maximum as minus infinity. The outer dims are n, o, z and y, the
+// inner one x; `inputs` are the extras, by slot from 1. Operands: input,
+// weights [o, taps] if there are any, bias if there is one, extras, outputs.
+struct WindowStep : Loops {
+  WindowCombine combine = WindowCombine::products;
+  bool has_bias = false;
+  int64_t multiplier = 1;
+  // Of depth, height and width: the input's sizes, and how windows lie.
+  Dims sizes, taps, strides, dilations, pads;
+  Dims steps;           // Strides of the input: image, channel, depth, row.
+  ScalarBody epilogue;  // Slot 0 is the sum.
+  WindowCode code;
+
+  using Form = WindowForm;
+  static constexpr const char* kName = "window";
+  static constexpr bool kWritesAnywhere = true;
+
+  bool has_weights() const { return combine == WindowCombine::products; }
+  int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
+  size_t written() const { return outputs.size(); }
+  void analyse(const Machine& machine);
+  StepPlan plan(CpuLevel level) const;
+  StepFacts facts() const;
+  // None: vectors at the end of a row overlap, and compute results again.
+  std::vector<InPlacePair> in_place() const { return {}; }
+  StepKernels<Form> kernels(CpuLevel level) const;
+
+  friend bool operator==(const WindowStep&, const WindowStep&) = default;
+};
+
+template <typename V>
+void fields(Is<WindowCode> auto& s, V& v) {
+  v("lanes", s.lanes), v("rows", s.rows), v("vectors", s.vectors);
+  v("row_blocks", s.row_blocks), v("rows_of_block", s.rows_of_block);
+  v("has_strip", s.has_strip), v("fetches_ahead", s.fetches_ahead);
+  v("weights_at", s.weights_at), v("strip_at", s.strip_at);
+  v("total", s.total);
+}
+template <typename V>
+void fields(Is<WindowStep> auto& s, V& v) {
+  v("outer", s.outer), v("inner", s.inner), v("combine", s.combine);
+  v("has_bias", s.has_bias), v("multiplier", s.multiplier);
+  v("sizes", s.sizes), v("taps", s.taps), v("strides", s.strides);
+  v("dilations", s.dilations), v("pads", s.pads), v("steps", s.steps);
+  v("inputs", s.inputs), v("outputs", s.outputs), v("epilogue", s.epilogue);
+  v("code", s.code);
+}
+
+}  // namespace fxjit::program

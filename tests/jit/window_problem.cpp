@@ -1,0 +1,215 @@
+#include "tests/jit/window_problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <span>
+
+#include "jit/emit/kernel_function.h"
+#include "jit/emit/skeletons.h"
+#include "jit/engine/compiler.h"
+#include "jit/engine/ir_module.h"
+#include "src/support/rounding.h"
+#include "tests/jit/build_ir.h"
+
+namespace fxjit::jit::testing {
+namespace {
+
+using program::WindowCombine;
+using program::WindowStep;
+using support::GuardedBytes;
+
+constexpr float kCanary = 123.5f;
+
+std::vector<float> randoms(int64_t elements, uint32_t seed) {
+  std::vector<float> values(static_cast<size_t>(elements));
+  std::mt19937 random(seed);
+  std::normal_distribution<float> value;
+  std::generate(values.begin(), values.end(), [&] { return value(random); });
+  return values;
+}
+
+std::span<const std::byte> bytes_of(const std::vector<float>& values) {
+  return std::as_bytes(std::span(values));
+}
+
+std::vector<float> floats_of(const GuardedBytes& block) {
+  const auto* first = reinterpret_cast<const float*>(block.data());
+  return {first, first + block.size() / sizeof(float)};
+}
+
+program::Access access_of(Dims outer, int64_t inner) {
+  program::Access access;
+  access.outer = std::move(outer);
+  access.inner = inner;
+  return access;
+}
+
+}  // namespace
+
+std::optional<WindowStep> make_window(const WindowSizes& sizes,
+                                      bool with_silu) {
+  WindowStep step;
+  step.combine = sizes.combine;
+  step.has_bias = sizes.has_bias;
+  step.multiplier = sizes.multiplier;
+  step.sizes = sizes.sizes, step.taps = sizes.taps;
+  step.strides = sizes.strides, step.dilations = sizes.dilations;
+  step.pads = sizes.pads;
+  Dims places;
+  for (int d = 0; d < 3; ++d) {
+    const int64_t room = step.sizes[d] + 2 * step.pads[d] -
+                         (step.taps[d] - 1) * step.dilations[d] - 1;
+    if (room < 0) return {};
+    places.push_back(room / step.strides[d] + 1);
+  }
+  const int64_t results = sizes.channels * sizes.multiplier;
+  step.outer = {sizes.images, results, places[0], places[1]};
+  step.inner = places[2];
+  const Dims whole{results * numel(places), numel(places),
+                   places[1] * places[2], places[2]};
+  step.inputs = {access_of({results, 1, 0, 0}, 0), access_of(whole, 1)};
+  step.outputs = {access_of(whole, 1), access_of(whole, 1)};
+  ScalarBuilder body;
+  const Scalar sum = body.input(0, DType::f32);
+  const Scalar total =
+      sum * body.input(1, DType::f32) + body.input(2, DType::f32);
+  step.epilogue =
+      body.finish({with_silu ? body.apply(Prim::silu, total)
+                             : body.apply(Prim::maximum, total,
+                                          body.constant(0, DType::f32)),
+                   sum});
+  return step;
+}
+
+WindowProblem::WindowProblem(WindowStep step, int64_t gap, uint32_t seed)
+    : step_(std::move(step)) {
+  const int64_t row = step_.sizes[2] + gap;
+  const int64_t slice = row * step_.sizes[1] + gap;
+  const int64_t channels = step_.outer[1] / step_.multiplier;
+  const int64_t channel = slice * step_.sizes[0];
+  step_.steps = {channel * channels, channel, slice, row};
+  input_ = randoms(step_.steps[0] * step_.outer[0], seed);
+  // The last element is the input's own.
+  input_.resize(input_.size() -
+                static_cast<size_t>(slice - (row * step_.sizes[1] - gap)));
+  weights_ = randoms(step_.outer[1] * step_.tap_count(), seed + 1);
+  bias_ = randoms(step_.outer[1], seed + 2);
+  each_ = randoms(step_.outer[0] * step_.outer[1], seed + 3);
+  residual_ = randoms(numel(step_.outer) * step_.inner, seed + 4);
+}
+
+void WindowProblem::run(CpuLevel level, int threads) {
+  step_.analyse(program::Machine{.level = level, .threads = threads});
+  EngineOptions options;
+  options.cpu_level = level;
+  IrModule module = make_ir_module("window");
+  VectorBuilder b(*make_function<program::KernelFn>(*module.module, "kernel"),
+                  level);
+  emit(b, program::window_form(step_));
+  const auto code = build(Compiler(options), std::move(module));
+  const Kernel kernel =
+      code->function<void(const program::StepCall*, int64_t, int64_t)>(
+          "kernel");
+  run(kernel, level, GuardedBytes::Tight::begin);
+  run(kernel, level, GuardedBytes::Tight::end);
+}
+
+void WindowProblem::run(Kernel kernel, CpuLevel level,
+                        GuardedBytes::Tight tight) {
+  const program::StepPlan plan = step_.plan(level);
+  const GuardedBytes input(bytes_of(input_), tight);
+  const GuardedBytes weights(bytes_of(weights_), tight);
+  const GuardedBytes bias(bytes_of(bias_), tight);
+  const GuardedBytes each(bytes_of(each_), tight);
+  const GuardedBytes residual(bytes_of(residual_), tight);
+  const std::vector<float> empty(residual_.size(), kCanary);
+  const GuardedBytes out(bytes_of(empty), tight), sum(bytes_of(empty), tight);
+  const std::vector<float> unwritten(
+      support::round_up(plan.scratch_bytes, size_t{64}) / sizeof(float),
+      kCanary);
+  const GuardedBytes scratch(bytes_of(unwritten), tight);
+  std::vector<void*> operands{input.data()};
+  if (step_.has_weights()) operands.push_back(weights.data());
+  if (step_.has_bias) operands.push_back(bias.data());
+  for (const GuardedBytes* block : {&each, &residual, &out, &sum})
+    operands.push_back(block->data());
+  int32_t status = 0;
+  std::vector<int64_t> numbers = program::loop_arguments(step_);
+  const std::vector<int64_t> more = program::window_numbers(step_);
+  numbers.insert(numbers.end(), more.begin(), more.end());
+  const program::StepCall call{operands.data(), scratch.data(), &status,
+                               numbers.data()};
+  for (int64_t first = 0, count = 1; first < plan.tasks; first += count++)
+    kernel(&call, first, std::min(first + count, plan.tasks));
+  out_ = floats_of(out);
+  sum_ = floats_of(sum);
+}
+
+// Of image, channel of the result, depth, height, width; NaN is outside.
+double WindowProblem::element(const Dims& place, const Dims& tap) const {
+  int64_t at =
+      place[0] * step_.steps[0] + place[1] / step_.multiplier * step_.steps[1];
+  for (int d = 0; d < 3; ++d) {
+    const int64_t i = place[2 + d] * step_.strides[d] +
+                      tap[d] * step_.dilations[d] - step_.pads[d];
+    if (i < 0 || i >= step_.sizes[d])
+      return step_.combine == WindowCombine::maximum
+                 ? -std::numeric_limits<double>::infinity()
+                 : 0;
+    at += i * (d == 2 ? 1 : step_.steps[2 + d]);
+  }
+  return input_[static_cast<size_t>(at)];
+}
+
+double WindowProblem::expected(const Dims& place) const {
+  const bool greatest = step_.combine == WindowCombine::maximum;
+  double result = greatest ? -std::numeric_limits<double>::infinity() : 0;
+  if (step_.has_bias) result = bias_[static_cast<size_t>(place[1])];
+  const auto* weight = weights_.data() + place[1] * step_.tap_count();
+  for (int64_t z = 0; z < step_.taps[0]; ++z)
+    for (int64_t y = 0; y < step_.taps[1]; ++y)
+      for (int64_t x = 0; x < step_.taps[2]; ++x) {
+        const double value = element(place, {z, y, x});
+        const double factor = step_.has_weights() ? *weight++ : 1;
+        if (!greatest)
+          result += value * factor;
+        else if (!std::isnan(result))
+          result = value > result || std::isnan(value) ? value : result;
+      }
+  return result;
+}
+
+void WindowProblem::expect_right() const {
+  const bool with_silu = step_.epilogue.instrs.back().prim == Prim::silu;
+  Dims domain = step_.outer;
+  domain.push_back(step_.inner);
+  Dims place(5, 0);
+  for (size_t i = 0; i < out_.size(); ++i) {
+    auto rest = static_cast<int64_t>(i);
+    for (int d = 4; d >= 0; --d) {
+      place[d] = rest % domain[d];
+      rest /= domain[d];
+    }
+    const double sum = expected(place);
+    const double tolerance =
+        2e-6 * static_cast<double>(step_.tap_count()) + 1e-5;
+    const auto near = [&](float got, double want) {
+      if (!std::isfinite(want))
+        return std::isnan(want) ? std::isnan(got) : got == want;
+      return std::abs(got - want) <= tolerance * (1 + std::abs(want));
+    };
+    ASSERT_TRUE(near(sum_[i], sum))
+        << place.str() << ": " << sum_[i] << ", " << sum;
+    const size_t each = static_cast<size_t>(place[0] * domain[1] + place[1]);
+    const double total = sum * double{each_[each]} + residual_[i];
+    const double made = with_silu   ? total / (1 + std::exp(-total))
+                        : total < 0 ? 0
+                                    : total;
+    ASSERT_TRUE(near(out_[i], made))
+        << place.str() << ": " << out_[i] << ", " << made;
+  }
+}
+
+}  // namespace fxjit::jit::testing

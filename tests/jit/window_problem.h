@@ -1,0 +1,54 @@
+// Window steps with random operands and what they come to in double precision.
+// For the tests of window kernels.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "src/program/steps/steps.h"
+#include "tests/support/guarded_bytes.h"
+
+namespace fxjit::jit::testing {
+
+// Dims of depth, height and width.
+struct WindowSizes {
+  int64_t images, channels, multiplier;
+  Dims sizes, taps, strides, dilations, pads;
+  program::WindowCombine combine = program::WindowCombine::products;
+  bool has_bias = true;
+};
+
+// A step whose outputs are silu(sum * each[n, o] + residual), or relu of that
+// argument, and the plain sum. None where there would be no places.
+std::optional<program::WindowStep> make_window(const WindowSizes& sizes,
+                                               bool with_silu);
+
+class WindowProblem {
+ public:
+  // `gap`: floats between the rows of the input.
+  WindowProblem(program::WindowStep step, int64_t gap, uint32_t seed);
+
+  // Computes the outputs for `threads`, in ranges of tasks of growing length.
+  // Nothing can be read or written beside the operands and the scratch that the
+  // step asks for.
+  void run(CpuLevel level, int threads);
+  // Both outputs against double precision.
+  void expect_right() const;
+
+  std::vector<float>& input() { return input_; }
+
+ private:
+  using Kernel = void (*)(const program::StepCall*, int64_t, int64_t);
+  void run(Kernel kernel, CpuLevel level, support::GuardedBytes::Tight tight);
+  double expected(const Dims& place) const;
+  double element(const Dims& place, const Dims& tap) const;
+
+  program::WindowStep step_;
+  std::vector<float> input_, weights_, bias_, each_, residual_, out_, sum_;
+};
+
+}  // namespace fxjit::jit::testing

@@ -1,0 +1,92 @@
+// Windows over planes against plain loops in double precision.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "tests/jit/jit_test_util.h"
+#include "tests/jit/window_problem.h"
+
+namespace fxjit::jit {
+namespace {
+
+using program::WindowCombine;
+using testing::make_window;
+using testing::WindowProblem;
+using testing::WindowSizes;
+
+class Windows : public ::testing::TestWithParam<CpuLevel> {};
+
+void expect_right(const WindowSizes& sizes, CpuLevel level, bool with_silu,
+                  int64_t gap, int threads, uint32_t seed = 1,
+                  std::optional<float> special = {}) {
+  const auto step = make_window(sizes, with_silu);
+  if (!step) return;
+  SCOPED_TRACE(::testing::Message()
+               << sizes.images << " x " << sizes.channels << " x "
+               << sizes.multiplier << sizes.sizes.str() << " taps "
+               << sizes.taps.str() << " strides " << sizes.strides.str()
+               << " dilations " << sizes.dilations.str() << " pads "
+               << sizes.pads.str() << " combine "
+               << static_cast<int>(sizes.combine) << " gap " << gap);
+  WindowProblem problem(*step, gap, seed);
+  if (special) problem.input()[problem.input().size() / 2] = *special;
+  problem.run(level, threads);
+  problem.expect_right();
+}
+
+TEST_P(Windows, OfLayersOfNets) {
+  const WindowSizes cases[] = {
+      {1, 3, 1, {1, 56, 56}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {2, 2, 2, {1, 19, 19}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 3, 1, {1, 33, 64}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+      {1, 2, 1, {1, 28, 28}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 2, 2}},
+      {1, 2, 1, {1, 14, 40}, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {0, 3, 3}},
+      {1, 2, 1, {1, 120, 130}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 2, 1, {3, 7, 7}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+  };
+  for (const WindowSizes& sizes : cases)
+    for (bool with_silu : {false, true})
+      for (int threads : {1, 8})
+        expect_right(sizes, GetParam(), with_silu, 0, threads);
+}
+
+TEST_P(Windows, OfRandomForms) {
+  std::mt19937 random(7);
+  const auto one_of = [&](std::initializer_list<int64_t> numbers) {
+    return numbers.begin()[random() % numbers.size()];
+  };
+  for (uint32_t i = 0; i < 24; ++i) {
+    WindowSizes c{};
+    c.images = one_of({1, 2}), c.channels = one_of({1, 3});
+    c.multiplier = one_of({1, 1, 2});
+    c.combine = static_cast<WindowCombine>(one_of({0, 0, 1, 2}));
+    if (c.combine != WindowCombine::products) c.multiplier = 1;
+    c.has_bias = c.combine == WindowCombine::products && one_of({0, 1}) != 0;
+    for (int d = 0; d < 3; ++d) {
+      c.sizes.push_back(d == 0 ? one_of({1, 1, 3})
+                               : one_of({1, 3, 8, 9, 17, 24, 37}));
+      c.taps.push_back(d == 0 ? one_of({1, 1, 2}) : one_of({1, 2, 3, 3, 5}));
+      c.strides.push_back(one_of({1, 1, 2, 3}));
+      c.dilations.push_back(one_of({1, 1, 2}));
+      const int64_t pad = one_of({0, 1, 2, 9});
+      // Every window of a maximum sees an element.
+      c.pads.push_back(c.combine == WindowCombine::maximum
+                           ? std::min(pad, c.taps[d] / 2)
+                           : pad);
+    }
+    std::optional<float> special;
+    if (i % 4 == 0) special = std::numeric_limits<float>::quiet_NaN();
+    if (i % 4 == 1) special = -std::numeric_limits<float>::infinity();
+    expect_right(c, GetParam(), one_of({0, 1}) != 0, one_of({0, 0, 3}),
+                 int(one_of({1, 4})), i, special);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, Windows,
+                         ::testing::ValuesIn(testing::host_levels()),
+                         testing::level_name);
+
+}  // namespace
+}  // namespace fxjit::jit

@@ -1,0 +1,85 @@
+// Windows over planes where the input lies so, with the work behind them.
+
+#include "tests/passes/pass_matchers.h"
+
+namespace fxjit {
+namespace {
+
+const Tensor kFilters = random_tensor({6, 1, 3, 3}, 3);
+const Tensor kBias = random_tensor({6}, 4);
+const Tensor kImage = random_tensor({2, 6, 9, 17});
+
+template <typename Fn>
+std::vector<std::string> fused(Fn f, ValueList inputs, bool planes = true) {
+  passes::PipelineOptions options;
+  options.plane_windows = planes;
+  const Passed passed =
+      testing::run_passes_with(options, testing::trace(f, 1), inputs);
+  EXPECT_EQ(wrong_result(passed), "");
+  return regions(passed.model);
+}
+
+Value depthwise(const Value& x, Value stride = 1) {
+  return F::conv2d(x, kFilters, kBias, stride, Value(1), Value(1), Value(6));
+}
+
+TEST(Windows, TakeWhatFollows) {
+  EXPECT_THAT(fused([](Value x) { return F::silu(depthwise(x, 2)); }, {kImage}),
+              ElementsAre("contraction: window+silu"));
+  EXPECT_THAT(
+      fused([](Value x) { return F::relu(depthwise(x) + x); }, {kImage}),
+      ElementsAre("contraction: window+add+relu"));
+}
+
+TEST(Windows, OfVolumes) {
+  const Tensor volume = random_tensor({6, 1, 2, 3, 3}, 6);
+  EXPECT_THAT(fused(
+                  [&](Value x) {
+                    return F::conv3d(x, volume, kBias, Value(1), Value(1),
+                                     Value(1), Value(6));
+                  },
+                  {random_tensor({1, 6, 4, 7, 8})}),
+              ElementsAre("contraction: window"));
+}
+
+TEST(Windows, OfPooling) {
+  EXPECT_THAT(
+      fused(
+          [](Value x) {
+            return F::relu(F::max_pool2d(x, Value(3), Value(2), Value(1)));
+          },
+          {kImage}),
+      ElementsAre("contraction: window+relu"));
+  for (bool counts_padding : {false, true})
+    EXPECT_THAT(fused(
+                    [=](Value x) {
+                      return F::avg_pool2d(x, Value(3), Value(2), Value(1),
+                                           true, counts_padding);
+                    },
+                    {kImage}),
+                ElementsAre("contraction: window+div"));
+}
+
+TEST(Windows, LeaveChannelsInnermostThere) {
+  const Tensor last = random_tensor({2, 9, 11, 6})
+                          .as_strided({2, 6, 9, 11}, {594, 1, 66, 6}, 0);
+  EXPECT_THAT(fused([](Value x) { return depthwise(x); }, {last}),
+              Not(Contains(HasSubstr("window"))));
+  EXPECT_THAT(fused([](Value x) { return F::max_pool2d(x, Value(2)); }, {last}),
+              ElementsAre("call: pool_last"));
+}
+
+TEST(Windows, LeaveNarrowImages) {
+  for (const std::string& region : fused([](Value x) { return depthwise(x); },
+                                         {random_tensor({1, 6, 9, 7})}))
+    EXPECT_THAT(region, Not(HasSubstr("window")));
+}
+
+TEST(Windows, StandOnlyWhereAskedFor) {
+  for (const std::string& region :
+       fused([](Value x) { return depthwise(x); }, {kImage}, false))
+    EXPECT_THAT(region, Not(HasSubstr("window")));
+}
+
+}  // namespace
+}  // namespace fxjit
