@@ -245,9 +245,7 @@ class Grouper {
     const int batch = contraction_batch_dims(*contraction.nodes.front());
     const auto fits = [&](const fx::Node& member) {
       if (is_contraction(member)) return true;
-      const DType dtype = member.val_tensor().dtype();
-      if (dtype != DType::boolean && compute_dtype(dtype) != DType::f32)
-        return false;
+      if (!tile_computes(member.val_tensor().dtype())) return false;
       if (!member.val_tensor().is_contiguous()) return false;
       for (const fx::Node* input : member.all_input_nodes())
         if (!contains(merged, out_.group_of[input->id()]) &&

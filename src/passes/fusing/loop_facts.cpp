@@ -60,11 +60,14 @@ std::vector<int> reduced_dims(const fx::Node& node) {
   return dims;
 }
 
+bool tile_computes(DType dtype) {
+  return dtype != DType::f64 && dtype != DType::i64 && !is_complex(dtype);
+}
+
 bool tile_addressable(const Tensor& t, const Dims& domain, int batch_dims) {
   const int last = domain.size() - 1;
   const Dims strides = broadcast_strides(t, domain);
-  return t.dtype() != DType::f64 && !is_integral(t.dtype()) &&
-         strides[last] <= 1 &&
+  return tile_computes(t.dtype()) && strides[last] <= 1 &&
          uniform_stride(domain, strides, 0, batch_dims) >= 0 &&
          uniform_stride(domain, strides, batch_dims, last) >= 0;
 }

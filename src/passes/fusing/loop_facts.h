@@ -23,6 +23,9 @@ int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
 // Strides of `t` seen as a tensor of the shape `domain`, 0 where it broadcasts.
 Dims broadcast_strides(const Tensor& t, const Dims& domain);
 
+// Whether elements of the type fill no more vectors than the sums of a
+// contraction, so that its epilogue computes with them.
+bool tile_computes(DType dtype);
 // Whether the tiles of a contraction over `domain` can read `t` beside the sum.
 bool tile_addressable(const Tensor& t, const Dims& domain, int batch_dims);
 

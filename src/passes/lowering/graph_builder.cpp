@@ -21,6 +21,13 @@ bool holds(const Value& value, bool (Value::*is)() const) {
   return found;
 }
 
+// Its results take the place of smaller constants: patterns see the calls, what
+// is left of them then is folded.
+const ops::Op& dequantize_op() {
+  static const ops::Op& op = ops::get_op("fxjit.dequantize");
+  return op;
+}
+
 // How deep calls may be made of calls. Rows of the table need a tenth of it: a
 // lowering that comes back to its own call is refused instead of running out of
 // stack.
@@ -282,6 +289,8 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
   if (!is_foldable(op) || !val.is_tensor()) return false;
+  const bool widens = &op == &dequantize_op();
+  if (widens && !options_.lower) return false;
   bool constant_args = true;
   const Tensor* only = nullptr;
   int tensors = 0;
@@ -300,7 +309,7 @@ bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
        (op.row.lowering == ops::Lowering::reshape &&
         view_strides(only->sizes(), only->strides(), out.sizes())));
   const auto bytes = out.numel() * static_cast<int64_t>(out.item_size());
-  return view || bytes <= kFoldBytes;
+  return view || widens || bytes <= kFoldBytes;
 }
 
 Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,

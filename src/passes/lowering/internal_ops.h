@@ -35,8 +35,10 @@ const ops::Op& control_op();
 
 // (input, weights): input [..., M, K] times the weights [K, N_i] side by side,
 // f32, constants also of a half type; one weight may instead be [batch..., K,
-// N]. K is contiguous in the input and its other dims step uniformly within
-// each of batch and rows.
+// N]. Or both are integers of 8 bits, the one weight being a constant matrix,
+// with sums of i32, which wrap; the input of rows may then be a window over an
+// image, its last dims together being K. K is contiguous in the input and its
+// other dims step uniformly within each of batch and rows.
 const ops::Op& contract_op();
 // (input, weights, biases): linear layers on one input, results side by side
 // along the last dim; `biases` is none or has one per weight.
@@ -59,8 +61,8 @@ const ops::Op& attention_op();
 const ops::Op& written_attention_op();
 
 // (input, weight, bias, stride, pad_before, pad_after, dilation, transposed,
-// output_padding, groups): a convolution of [N, C, ...] with other padding behind
-// than in front.
+// output_padding, groups): a convolution of [N, C, ...] with other padding
+// behind than in front.
 const ops::Op& padded_conv_op();
 // The same arguments: a convolution of [N, C, ...], any strides, to a
 // contiguous [N, ..., C_out], f32.
