@@ -2,6 +2,7 @@
 
 #include "src/ops/eager/complex_calls.h"
 #include "src/ops/table/layouts.h"
+#include "src/ops/table/op_facts.h"
 #include "src/ops/table/randomness.h"
 #include "src/passes/call_key.h"
 #include "src/passes/lowering/builder_proxy.h"
@@ -19,13 +20,6 @@ bool holds(const Value& value, bool (Value::*is)() const) {
   bool found = false;
   visit_leaves(value, [&](const Value& leaf) { found |= (leaf.*is)(); });
   return found;
-}
-
-// Its results take the place of smaller constants: patterns see the calls, what
-// is left of them then is folded.
-const ops::Op& dequantize_op() {
-  static const ops::Op& op = ops::get_op("fxjit.dequantize");
-  return op;
 }
 
 // How deep calls may be made of calls. Rows of the table need a tenth of it: a
@@ -289,7 +283,7 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
   if (!is_foldable(op) || !val.is_tensor()) return false;
-  const bool widens = &op == &dequantize_op();
+  const bool widens = ops::facts_of(op).widens;
   if (widens && !options_.lower) return false;
   bool constant_args = true;
   const Tensor* only = nullptr;
