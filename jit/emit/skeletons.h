@@ -6,6 +6,7 @@
 #include "jit/emit/vector_builder.h"
 #include "src/program/attention/form.h"
 #include "src/program/columns/form.h"
+#include "src/program/integers/form.h"
 #include "src/program/rows/form.h"
 #include "src/program/tiles/form.h"
 #include "src/program/windows/form.h"
@@ -25,6 +26,9 @@ void emit(VectorBuilder& b, const program::ColumnForm& form);
 // while the sums are in registers or in the first-level cache. See
 // program/tiles/run.h for what calls them, weights/panels.h for the layout.
 void emit(VectorBuilder& b, const program::TileForm& form);
+
+// Products of 8-bit integers with exact sums: see program/integers/form.h.
+void emit(VectorBuilder& b, const program::IntegerForm& form);
 
 // Winograd convolutions: see program/winograd/shape.h for the blocks, layouts
 // and tasks. The call's data are program::winograd_numbers(). Parts become

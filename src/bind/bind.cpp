@@ -15,6 +15,7 @@ namespace {
 
 using program::Executable;
 using program::ExternStep;
+using program::IntegerStep;
 using program::Program;
 using program::Step;
 using program::StepPlan;
@@ -85,6 +86,8 @@ class Binder {
     for (Step& step : program_.steps)
       if (auto* const tile = std::get_if<TileStep>(&step.body))
         tile->weights = format_of(step.operands[1]);
+      else if (auto* const integers = std::get_if<IntegerStep>(&step.body))
+        integers->weights = format_of(step.operands[1]);
   }
 
   weights::Format format_of(const program::OperandRef& ref) const {
@@ -165,8 +168,8 @@ class Binder {
   }
 
   jit::ProgramCode compile() {
-    jit::ProgramCode code = jit::compile_program(
-        program_, tools_.compiler, tools_.code, threads());
+    jit::ProgramCode code =
+        jit::compile_program(program_, tools_.compiler, tools_.code, threads());
     cost_.code.emit_us += code.timings.emit_us;
     cost_.code.optimise_us += code.timings.optimise_us;
     cost_.code.codegen_us += code.timings.codegen_us;

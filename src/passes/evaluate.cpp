@@ -15,8 +15,16 @@ Value eager_call(const char* op, ValueList args, Kwargs kwargs = {}) {
   return ops::run_eager({row, bound});
 }
 
+Value run_integer_contract(const Value& input, const Tensor& weight) {
+  const Value rows = eager_call(
+      "reshape", {eager_call("clone", {input}), Dims{-1, weight.size(0)}});
+  return eager_call("fxjit.integer_matmul", {rows, weight});
+}
+
 Value run_contract(const ValueList& args) {
   ValueList parts;
+  if (is_integral(args[0].as_tensor().dtype()))
+    return run_integer_contract(args[0], args[1].as_sequence()[0].as_tensor());
   for (const Value& weight : args[1].as_sequence())
     parts.push_back(eager_call("matmul", {args[0], weight}));
   return eager_call("cat", {Value::list(parts), -1});
@@ -37,8 +45,8 @@ Value run_winograd(const ValueList& args) {
   const Value padded =
       eager_call("constant_pad_nd",
                  {planes, Dims{before[1], after[1], before[0], after[0]}, 0.0});
-  return eager_call("permute", {eager_call("conv2d", {padded, args[1]}),
-                                Dims{0, 2, 3, 1}});
+  return eager_call(
+      "permute", {eager_call("conv2d", {padded, args[1]}), Dims{0, 2, 3, 1}});
 }
 
 Value masked(const Value& scores, const Value& mask, const Value& kind,
@@ -61,7 +69,7 @@ Value with_future_hidden(const Value& scores, const Value& causal) {
   if (!causal.as_bool()) return scores;
   const Value seen = eager_call("tril", {eager_call("ones_like", {scores})});
   return eager_call("where", {eager_call("ne", {seen, 0}), scores,
-                        -std::numeric_limits<double>::infinity()});
+                              -std::numeric_limits<double>::infinity()});
 }
 
 // (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows)
@@ -77,7 +85,7 @@ Value run_attention(const ValueList& args) {
   // Weights of a row that sees nothing are zeros: scores come as a mask.
   const Value q = eager_call("zeros_like", {args[0]});
   return eager_call("scaled_dot_product_attention", {q, args[1], args[2]},
-              {{"attn_mask", with_future_hidden(scores, args[6])}});
+                    {{"attn_mask", with_future_hidden(scores, args[6])}});
 }
 
 // (query, key, value, masks, kinds, numbers, scale, inner, zero_rows)
@@ -163,9 +171,10 @@ class ModelEvaluator {
     if (&op == &item_op())
       return args[0].at(static_cast<size_t>(args[1].as_int()));
     if (&op == &contract_op())
-      return arranged(run_contract(args), node.val());
-    if (&op == &winograd_op())
-      return arranged(run_winograd(args), node.val());
+      return arranged(eager_call("reshape", {run_contract(args),
+                                             node.val_tensor().sizes()}),
+                      node.val());
+    if (&op == &winograd_op()) return arranged(run_winograd(args), node.val());
     if (&op == &merged_linear_op()) return run_merged_linear(args);
     if (&op == &attention_op())
       return arranged(run_attention(args), node.val());

@@ -6,6 +6,8 @@ namespace fxjit::passes {
 #define FXJIT_PATTERNS(row) \
   row(drop_unread_results)  \
   row(fold_batch_norm)      \
+  row(integer_products)     \
+  row(pick_quantised)       \
   row(fuse_padding)         \
   row(share_heads)          \
   row(fuse_attention)       \

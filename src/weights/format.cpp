@@ -30,7 +30,10 @@ constexpr Facts kFacts[] = {{"f32", 32, {kAllRows, kAllRows, kAllRows}},
                             {"f16", 16, {0, kAllRows, kAllRows}},
                             {"bf16", 16, {kAllRows, kAllRows, kAllRows}},
                             {"f28", 28, {0, 0, 3}},
-                            {"fixed24", 24, {0, 2, 4}}};
+                            {"fixed24", 24, {0, 2, 4}},
+                            {"quads1", 8, {0, 0, 0}},
+                            {"quads2", 8, {0, 0, 0}},
+                            {"quads4", 8, {0, 0, 0}}};
 
 const Facts& facts_of(Format format) {
   const auto at = static_cast<size_t>(format);
@@ -67,7 +70,7 @@ bool all_are(std::span<const PackSource> sources, int64_t depth, Is is) {
 
 std::optional<Coding> try_format(std::span<const PackSource> sources,
                                  int64_t depth, Format format) {
-  Coding coding{format, 0, {}};
+  Coding coding{format, 0, {}, 0};
   switch (format) {
     case Format::f32:
       return coding;
@@ -87,6 +90,10 @@ std::optional<Coding> try_format(std::span<const PackSource> sources,
         return coding;
       }
       return std::nullopt;
+    case Format::quads1:
+    case Format::quads2:
+    case Format::quads4:
+      break;  // Integers alone have them.
   }
   throw InternalError("weight format out of range");
 }
@@ -145,6 +152,10 @@ bool pack_matrix(std::span<const PackSource> sources, int64_t depth,
     case Format::f16:
     case Format::bf16:
       break;
+    case Format::quads1:
+    case Format::quads2:
+    case Format::quads4:
+      throw InternalError("integers are packed in quads");
   }
   const int64_t count = packed_depth(depth) * width;
   for_panels(sources, depth, width, [&](int64_t number, const float* panel) {

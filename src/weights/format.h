@@ -23,6 +23,9 @@ enum class Format : uint8_t {
   bf16,
   f28,      // 23 bits of mantissa, the sign, 4 bits for 14 exponents.
   fixed24,  // Fixed point, a scale for each column.
+  quads1,   // 8-bit integers, see quads.h: so many quads are added in 16 bits.
+  quads2,
+  quads4,
 };
 
 // What is less than f32, in the order in which formats are tried.
@@ -39,10 +42,19 @@ constexpr bool is_paired(Format format) {
   return format == Format::f28 || format == Format::fixed24;
 }
 
+// How many quads of a column are added in 16 bits; 0 for other formats.
+constexpr int quad_group(Format format) {
+  return format == Format::quads1   ? 1
+         : format == Format::quads2 ? 2
+         : format == Format::quads4 ? 4
+                                    : 0;
+}
+
 struct Coding {
   Format format = Format::f32;
   int32_t first_exponent = 0;  // f28: biased; 14 follow one another.
   std::vector<float> scales;   // fixed24: one per column.
+  int64_t fixes = 0;           // quads: how many there are.
 
   friend bool operator==(const Coding&, const Coding&) = default;
 };

@@ -3,6 +3,7 @@
 #include "src/support/memory/aligned_block.h"
 #include "src/tensor/tensor_memory.h"
 #include "src/weights/panels.h"
+#include "src/weights/quads.h"
 #include "src/weights/winograd.h"
 
 namespace fxjit::weights {
@@ -20,11 +21,34 @@ int64_t bytes_of(const Weight& weight, CpuLevel level) {
                                              weight.spec.winograd_tile, level),
                              filter.size(1));
   }
+  if (quad_group(weight.coding.format))
+    return QuadLayout(weight.spec.depth, weight.spec.columns,
+                      weight.coding.fixes)
+        .bytes;
   const auto matrices =
       static_cast<int64_t>(weight.spec.batched ? weight.pieces.size() : 1);
   return matrices * packed_bytes(weight.coding.format, weight.spec.depth,
                                  weight.spec.columns,
                                  tile_shape(level).width());
+}
+
+ByteMatrix byte_matrix(const Tensor& t) {
+  return {static_cast<const uint8_t*>(t.data()),
+          t.dtype() == DType::u8,
+          t.size(0),
+          t.size(1),
+          t.stride(0),
+          t.stride(1)};
+}
+
+// Of a group of quads, in instructions of a vector: products, sums in 16 bits,
+// those in 32 bits; a fix is a quad of its own.
+double cost_of(int group, int64_t quads, int64_t fixes) {
+  constexpr double kProduct = 1, kShortSum = 1, kWiden = 1, kSum = 1;
+  const double each =
+      kProduct + kShortSum * (group - 1) / group + (kWiden + kSum) / group;
+  return each * static_cast<double>(quads) +
+         (kProduct + kWiden + kSum) * static_cast<double>(fixes);
 }
 
 PackSource source_of(const Tensor& t) {
@@ -69,6 +93,23 @@ size_t padded_bytes(const Weight& weight, CpuLevel level) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+Coding find_quad_coding(const Weight& weight) {
+  const Tensor numbers = for_one_reading(weight.pieces.front());
+  const ByteMatrix matrix = byte_matrix(numbers);
+  const QuadLayout layout(matrix.depth, matrix.columns);
+  const int64_t quads = layout.quads * layout.groups * kQuadColumns;
+  Coding best;
+  double least = 0;
+  for (const Format format : weight.spec.formats) {
+    const int group = quad_group(format);
+    const int64_t fixes = count_fixes(matrix, group);
+    const double cost = cost_of(group, quads, fixes);
+    if (best.format == Format::f32 || cost < least)
+      best = {format, 0, {}, fixes}, least = cost;
+  }
+  return best;
+}
+
 std::vector<PackSource> sources_of(const Weight& weight,
                                    std::vector<Tensor>& kept) {
   std::vector<PackSource> sources;
@@ -83,6 +124,11 @@ bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
   auto* floats = reinterpret_cast<float*>(out);
   if (weight.spec.winograd_tile) {
     pack_filter(weight, level, floats);
+    return false;
+  }
+  if (const int group = quad_group(weight.coding.format)) {
+    const Tensor numbers = for_one_reading(weight.pieces.front());
+    pack_quads(byte_matrix(numbers), group, out);
     return false;
   }
   const int64_t width = tile_shape(level).width();

@@ -32,6 +32,9 @@ size_t padded_bytes(const Weight& weight, CpuLevel level);
 // Whether f32 numbers below the smallest normal one became zeros.
 bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out);
 
+// The coding of a weight whose formats are those of integers.
+Coding find_quad_coding(const Weight& weight);
+
 // The pieces side by side; `kept` holds what was made for them.
 std::vector<PackSource> sources_of(const Weight& weight,
                                    std::vector<Tensor>& kept);

@@ -190,7 +190,9 @@ Coding Store::survey(const Weight& weight, const std::vector<Format>& formats) {
   if (!coding->found) {
     std::vector<Tensor> kept;
     coding->found =
-        find_coding(sources_of(weight, kept), weight.spec.depth, formats);
+        !formats.empty() && quad_group(formats.front())
+            ? find_quad_coding(weight)
+            : find_coding(sources_of(weight, kept), weight.spec.depth, formats);
   }
   return *coding->found;
 }

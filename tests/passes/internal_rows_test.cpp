@@ -42,6 +42,10 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.fft_r2c", Aliasing::never},
     {"fxjit.overlap_add", Aliasing::never},
     {"fxjit.recurrence", Aliasing::never},
+    {"fxjit.integer_matmul", Aliasing::never},
+    {"fxjit.integer_conv", Aliasing::never},
+    {"fxjit.dequantize", Aliasing::never},
+    {"fxjit.quantize", Aliasing::never},
 };
 
 TEST(InternalRows, StateWhoseMemoryTheirResultsAre) {

@@ -88,6 +88,7 @@ constexpr RowFacts<OpFacts>::Group kFacts[] = {
     {kOfSizes, "size dim numel"},
 
     {{.rounds = true}, "cast"},
+    {{.widens = true}, "fxjit.dequantize"},
     {{.copied = 1}, "copy"},
     {{.pure = "copy"}, "copy_"},
     {{.pure = "full_like"}, "fill_"},

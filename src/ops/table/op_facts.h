@@ -94,6 +94,9 @@ struct OpFacts {
   int copied = -1;
   // The result is plain and follows from the sizes of the first argument.
   bool of_sizes = false;
+  // A constant result would take the place of a smaller constant: it is folded
+  // once patterns have seen the call.
+  bool widens = false;
   // The elements of the result are whatever its memory held.
   bool undetermined = false;
   // Floating-point operations of a call, where its lowering does not tell.

@@ -1,7 +1,7 @@
 // Recurrent layers, with or without the product with their inputs, in one form
 // for all cells: what a call of fxjit.recurrence asks for, and in which order
 // sequences of several lengths are computed. The eager function, the layers of
-// families/recurrent.cpp and the kernels box read it.
+// families/recurrent/recurrent.cpp and the kernels box read it.
 //
 // The gates are numbered in torch's order: input, forget, cell, output of an
 // LSTM; reset, update, new of a GRU. In memory they may stand in another one.

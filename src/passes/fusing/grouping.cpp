@@ -244,8 +244,8 @@ class Grouper {
                      const std::vector<int32_t>& merged, const fx::Node& node) {
     const auto fits = [&](const fx::Node& member) {
       if (is_contraction(member)) return true;
-      const DType dtype = member.val_tensor().dtype();
-      if (dtype != DType::boolean && compute_dtype(dtype) != DType::f32)
+      if (!can_compute_beside(*contraction.nodes.front(),
+                              member.val_tensor().dtype()))
         return false;
       if (!member.val_tensor().is_contiguous()) return false;
       for (const fx::Node* input : member.all_input_nodes())

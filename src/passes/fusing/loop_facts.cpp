@@ -64,9 +64,16 @@ std::vector<int> reduced_dims(const fx::Node& node) {
   return dims;
 }
 
+bool can_compute_beside(const fx::Node& contraction, DType dtype) {
+  if (is_window(contraction))
+    return dtype == DType::boolean || compute_dtype(dtype) == DType::f32;
+  return dtype != DType::f64 && dtype != DType::i64 && !is_complex(dtype);
+}
+
 bool can_read_beside(const fx::Node& contraction, const Tensor& t) {
-  if (t.dtype() == DType::f64 || is_integral(t.dtype())) return false;
-  if (is_window(contraction)) return true;
+  if (is_window(contraction))
+    return t.dtype() != DType::f64 && !is_integral(t.dtype());
+  if (!can_compute_beside(contraction, t.dtype())) return false;
   const Dims& domain = contraction.val_tensor().sizes();
   const int batch_dims = contraction_batch_dims(contraction);
   const int last = domain.size() - 1;

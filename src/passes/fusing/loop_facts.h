@@ -25,6 +25,9 @@ int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
 // Strides of `t` seen as a tensor of the shape `domain`, 0 where it broadcasts.
 Dims broadcast_strides(const Tensor& t, const Dims& domain);
 
+// Whether the epilogue of a contraction can compute elements of the type: those
+// of a tile must fill no more vectors than its sums, a window's are floats.
+bool can_compute_beside(const fx::Node& contraction, DType dtype);
 // Whether the loops of a contraction can read `t` beside its sums.
 bool can_read_beside(const fx::Node& contraction, const Tensor& t);
 

@@ -2,6 +2,7 @@
 
 #include "src/ops/eager/complex_calls.h"
 #include "src/ops/table/layouts.h"
+#include "src/ops/table/op_facts.h"
 #include "src/ops/table/randomness.h"
 #include "src/passes/call_key.h"
 #include "src/passes/lowering/builder_proxy.h"
@@ -282,6 +283,8 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
   if (!is_foldable(op) || !val.is_tensor()) return false;
+  const bool widens = ops::facts_of(op).widens;
+  if (widens && !options_.lower) return false;
   bool constant_args = true;
   const Tensor* only = nullptr;
   int tensors = 0;
@@ -300,7 +303,7 @@ bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
        (op.row.lowering == ops::Lowering::reshape &&
         view_strides(only->sizes(), only->strides(), out.sizes())));
   const auto bytes = out.numel() * static_cast<int64_t>(out.item_size());
-  return view || bytes <= kFoldBytes;
+  return view || widens || bytes <= kFoldBytes;
 }
 
 Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,

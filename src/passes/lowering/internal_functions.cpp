@@ -34,6 +34,20 @@ Value side_by_side(const ops::OpCall& call, int64_t dim) {
   return Tensor::meta(sizes, call.tensor(0).dtype());
 }
 
+// The last dims of the first argument, as many as the depth of the weight is
+// made of, become its columns.
+Value integer_sums(const ops::OpCall& call) {
+  const Tensor& weight = call[1].as_sequence()[0].as_tensor();
+  Dims sizes = call.tensor(0).sizes();
+  int64_t depth = 1;
+  do {
+    depth *= sizes[sizes.size() - 1];
+    sizes.resize(sizes.size() - 1);
+  } while (depth != weight.size(0) && sizes.size() > 0);
+  sizes.push_back(weight.size(1));
+  return Tensor::meta(sizes, DType::i32);
+}
+
 // Planes [N, C, ...] as a contiguous [N, ..., C].
 Tensor with_channels_back(const Tensor& planes) {
   return planes
@@ -107,7 +121,10 @@ Value infer_control(const ops::OpCall& call) {
   return Value::tuple(control_spec(call[0]).results);
 }
 
-Value infer_contract(const ops::OpCall& call) { return side_by_side(call, -1); }
+Value infer_contract(const ops::OpCall& call) {
+  return is_integral(call.tensor(0).dtype()) ? integer_sums(call)
+                                             : side_by_side(call, -1);
+}
 
 Value infer_merged_linear(const ops::OpCall& call) {
   return side_by_side(call, 0);

@@ -113,6 +113,8 @@ constexpr LoweringRow kLowerings[] = {
     {"addmm", lower_contraction},
     {"baddbmm", lower_contraction},
     {"fxjit.merged_linear", lower_contraction},
+    {"fxjit.integer_matmul", lower_integer_matmul},
+    {"fxjit.integer_conv", lower_integer_conv},
     {"scaled_dot_product_attention", lower_attention},
     {"fxjit.written_attention", lower_written_attention},
     {"conv1d", lower_convolution},

@@ -29,6 +29,10 @@ LowerNodeFn lower_node;
 
 // Products; none when the dtype has no generated code.
 LowerFn lower_contraction;
+// fxjit.integer_matmul by a constant matrix; none for others.
+LowerFn lower_integer_matmul;
+// fxjit.integer_conv of one group over two dims; none for others.
+LowerFn lower_integer_conv;
 // Attention; none to decompose it.
 LowerFn lower_attention;
 // Attention written out, as patterns found it.

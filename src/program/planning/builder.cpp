@@ -124,6 +124,13 @@ OperandRef PlanBuilder::pack_winograd(const Placed& weight, int64_t tile) {
   return place_packed(std::move(packed));
 }
 
+OperandRef PlanBuilder::pack_integers(const Placed& weight) {
+  weights::PackSpec packed = weight_of({{weight, weight.constant}}, false);
+  packed.formats = {weights::Format::quads1, weights::Format::quads2,
+                    weights::Format::quads4};
+  return place_packed(std::move(packed));
+}
+
 OperandRef PlanBuilder::place_packed(weights::PackSpec weight) {
   auto [entry, fresh] =
       packed_.try_emplace(key_of(weight, plan_.constants.tensors), -1);

@@ -71,6 +71,8 @@ class PlanBuilder {
   OperandRef pack_for_few(const std::vector<Piece>& pieces, int64_t rows);
   // The same of a convolution's weight, see weights::PackSpec::winograd_tile.
   OperandRef pack_winograd(const Placed& weight, int64_t tile);
+  // The same of a matrix of 8-bit integers.
+  OperandRef pack_integers(const Placed& weight);
   void add_step(StepBody body, std::vector<OperandRef> operands,
                 const RegionCall& call);
 

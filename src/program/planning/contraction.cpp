@@ -68,10 +68,47 @@ bool has_few_rows(const PlanBuilder& builder, const TileStep& step) {
          !builder.options().library_products;
 }
 
+// Dims [first, last) of an operand, neighbours that step evenly as one.
+std::vector<IntegerAxis> axes_of(const Tensor& val, int first, int last) {
+  std::vector<IntegerAxis> axes;
+  for (int d = last - 1; d >= first; --d) {
+    const int64_t size = val.size(d), stride = val.stride(d);
+    if (size == 1) continue;
+    if (!axes.empty() && stride == axes.front().size * axes.front().stride)
+      axes.front().size *= size;
+    else
+      axes.insert(axes.begin(), {size, stride});
+  }
+  if (axes.empty()) axes.push_back({1, 1});
+  return axes;
+}
+
+void plan_integers(PlanBuilder& builder, const RegionCall& call,
+                   const fx::Node& node) {
+  const Placed& lhs = call.inputs.at(node.arg_node(0));
+  const Placed& rhs = call.inputs.at(node.arg(1).as_sequence()[0].as_node());
+  const Dims& domain = node.val_tensor().sizes();
+  const int last = domain.size() - 1;
+  IntegerStep step;
+  step.rows = product(domain, 0, last);
+  step.columns = domain[last];
+  step.depth = rhs.val.size(0);
+  step.row_axes = axes_of(lhs.val, 0, last);
+  step.depth_axes = axes_of(lhs.val, last, lhs.val.dim());
+  if (step.depth_axes.back().stride != 1) step.depth_axes.push_back({1, 1});
+  step.lhs = lhs.val.dtype();
+  step.rhs = rhs.val.dtype();
+  std::vector<OperandRef> refs{lhs.ref(), builder.pack_integers(rhs)};
+  bind_epilogue(call, node, 0, refs, step);
+  builder.add_step(std::move(step), std::move(refs), call);
+}
+
 }  // namespace
 
 void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   const fx::Node& node = find_call(call, passes::contract_op());
+  if (is_integral(node.val_tensor().dtype()))
+    return plan_integers(builder, call, node);
   const Placed& lhs = call.inputs.at(node.arg_node(0));
   const ValueList& weights = node.arg(1).as_sequence();
   const Dims& domain = node.val_tensor().sizes();

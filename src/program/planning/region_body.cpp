@@ -19,7 +19,7 @@ ValueList meta_args(const ValueList& node_args) {
 
 void RegionBody::bind_sum(const fx::Node& node) {
   slots_.push_back({&node, false, -1, false});
-  values_[&node] = builder_.input(0, DType::f32);
+  values_[&node] = builder_.input(0, compute_dtype(node.val_tensor().dtype()));
 }
 
 Scalar RegionBody::input(const fx::Node& placeholder, bool after_reduction) {

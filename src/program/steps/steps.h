@@ -12,6 +12,7 @@
 
 #include "src/program/attention/step.h"
 #include "src/program/columns/step.h"
+#include "src/program/integers/step.h"
 #include "src/program/rows/step.h"
 #include "src/program/steps/extern_step.h"
 #include "src/program/tiles/step.h"
@@ -20,8 +21,9 @@
 
 namespace fxjit::program {
 
-using StepBody = std::variant<RowStep, ColumnStep, TileStep, AttentionStep,
-                              WinogradStep, WindowStep, ExternStep>;
+using StepBody =
+    std::variant<RowStep, ColumnStep, TileStep, IntegerStep, AttentionStep,
+                 WinogradStep, WindowStep, ExternStep>;
 
 template <typename... S>
 constexpr bool are_skeletons(const std::variant<S...>*) {

@@ -76,6 +76,10 @@ constexpr OpRow kConvolutionsOps[] = {
 
 }  // namespace
 
+Windows weight_windows(const Call& call, size_t weight_input) {
+  return read_windows(call, kernel_of(call, weight_input));
+}
+
 Value convolution(const Call& call, Value x, const Value& weight,
                   const Value& bias, size_t weight_input) {
   const Windows windows = read_windows(call, kernel_of(call, weight_input));

@@ -60,7 +60,25 @@ DType quantized_type(const Call& call) {
              : named_type(call, "output_dtype");
 }
 
+// Real numbers of f32 become integers that have a type of their own.
+bool is_plain_quantize(const Call& call) {
+  const bool named = call.integer("precision", 0) != 0;
+  const UnsignedBits bits =
+      call.has(2) ? call.unsigned_bits(2)
+                  : unsigned_bits_of(call.integer("output_dtype", 0));
+  return !named && bits == 0 && call.dtype(0) == DType::f32 &&
+         call.dtype(1) == DType::f32;
+}
+
 Results quantize(Call& call) {
+  if (is_plain_quantize(call)) {
+    const DType dtype = quantized_type(call);
+    const IntegerLimits limits = limits_of(call, dtype, 0);
+    return function("fxjit.quantize",
+                    {call[0], over_input(call, call[1]),
+                     call.has(2) ? over_input(call, call[2]) : Value(),
+                     limits.low, limits.high, dtype});
+  }
   const DType precision = call.integer("precision", 0) == 0
                               ? DType::f32
                               : named_type(call, "precision");
@@ -76,6 +94,11 @@ Results quantize(Call& call) {
 
 Results dequantize(Call& call) {
   const Value scale = over_input(call, call[1]);
+  if (call.dtype(1) == DType::f32 && call.integer("output_dtype", 0) == 0 &&
+      call.unsigned_bits(0) == 0)
+    return function(
+        "fxjit.dequantize",
+        {call[0], scale, call.has(2) ? over_input(call, call[2]) : Value()});
   Value x = cast(call, call[0], DType::f32);
   if (call.has(2)) x = x - cast(call, over_input(call, call[2]), DType::f32);
   const auto named = find_dtype(call.integer("output_dtype", 0));
@@ -112,17 +135,56 @@ Value centred(const Call& call, size_t input, size_t zero_point, int64_t dim,
   return x - zero;
 }
 
-Results matmul_integer(Call& call) {
-  return matmul(centred(call, 0, 2, -2, DType::i32),
-                centred(call, 1, 3, -1, DType::i32));
+// A zero point as it broadcasts over the input: one with one dim stands for the
+// places of `dim`.
+Value zero_over(const Call& call, size_t input, size_t zero_point,
+                int64_t dim) {
+  if (!call.has(zero_point)) return {};
+  const Value zero = call[zero_point];
+  if (call.rank(zero_point) != 1) return zero;
+  const SizeList sizes = call.sizes(zero_point);
+  const int rank = call.rank(input);
+  return sizes[0].is_int() && sizes[0].as_int() == 1
+             ? reshape(zero, Value::list({}))
+             : along(call, zero, call.wrap(dim, rank), rank);
 }
 
-// Sums of products of 8 bits are whole in double precision.
-Results conv_integer(Call& call) {
-  const Value x = centred(call, 0, 2, 1, DType::f64);
-  const Value w = centred(call, 1, 3, 0, DType::f64);
-  return cast(call, convolution(call, x, w, {}, 1), DType::i32);
+// Sums of an input 0 or one behind it and the input behind its own scale, if
+// any: `b` is the second factor's place, zero points stand behind both.
+Value product_sums(const Call& call, size_t b, size_t a_zero, size_t b_zero) {
+  return function("fxjit.integer_matmul",
+                  {call[0], call[b], zero_over(call, 0, a_zero, -2),
+                   zero_over(call, b, b_zero, -1)});
 }
+
+Results matmul_integer(Call& call) { return product_sums(call, 1, 2, 3); }
+
+std::optional<std::vector<int64_t>> known(const std::vector<Value>& sizes) {
+  std::vector<int64_t> numbers;
+  for (const Value& size : sizes) {
+    if (!size.is_int()) return std::nullopt;
+    numbers.push_back(size.as_int());
+  }
+  return numbers;
+}
+
+// Sums of a convolution of input 0 by the input `w`.
+Value conv_sums(const Call& call, size_t w, size_t x_zero, size_t w_zero) {
+  const Windows windows = weight_windows(call, w);
+  const auto begin = known(windows.begin), end = known(windows.end);
+  if (begin && end)
+    return function(
+        "fxjit.integer_conv",
+        {call[0], call[w], list_of(windows.strides), list_of(*begin),
+         list_of(*end), list_of(windows.dilations), call.integer("group", 1),
+         zero_over(call, 0, x_zero, 1), zero_over(call, w, w_zero, 0)});
+  // Sums of products of 8 bits are whole in double precision.
+  const Value x = centred(call, 0, x_zero, 1, DType::f64);
+  const Value weight = centred(call, w, w_zero, 0, DType::f64);
+  return cast(call, convolution(call, x, weight, {}, w), DType::i32);
+}
+
+Results conv_integer(Call& call) { return conv_sums(call, 1, 2, 3); }
 
 // A scale of one dim stands for the places of `dim` of a product of this rank.
 Value scale_over(const Call& call, size_t input, int64_t dim, int rank) {
@@ -143,8 +205,7 @@ Value requantized(const Call& call, const Value& sums, const Value& factor,
 
 Results qlinear_matmul(Call& call) {
   const int rank = std::max(call.rank(0), call.rank(3));
-  const Value sums = matmul(centred(call, 0, 2, -2, DType::i32),
-                            centred(call, 3, 5, -1, DType::i32));
+  const Value sums = product_sums(call, 3, 2, 5);
   const Value factor = scale_over(call, 1, -2, rank) *
                        scale_over(call, 4, -1, rank) /
                        cast(call, scale_over(call, 6, -2, rank), DType::f32);
@@ -152,10 +213,8 @@ Results qlinear_matmul(Call& call) {
 }
 
 Results qlinear_conv(Call& call) {
-  const Value x = centred(call, 0, 2, 1, DType::f64);
-  const Value w = centred(call, 3, 5, 0, DType::f64);
-  const Value bias = call.has(8) ? cast(call, call[8], DType::f64) : Value();
-  const Value sums = convolution(call, x, w, bias, 3);
+  Value sums = conv_sums(call, 3, 2, 5);
+  if (call.has(8)) sums = sums + along(call, call[8], 1, call.rank(0));
   const int rank = call.rank(0);
   const Value factor = scale_over(call, 1, 1, rank) *
                        scale_over(call, 4, 1, rank) /

@@ -32,6 +32,9 @@ std::string with_dims(const Call& call, const char* name, size_t dims);
 Windows read_windows(const Call& call,
                      std::optional<std::vector<int64_t>> kernel);
 
+// The same of a convolution by the weight at this input.
+Windows weight_windows(const Call& call, size_t weight_input);
+
 // The convolution of a node's attributes, which quantised ones share.
 // `weight_input`: the node's input that has the sizes of the weight. `bias` may
 // be None.

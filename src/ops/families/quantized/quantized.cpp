@@ -1,0 +1,84 @@
+// Quantised tensors: integers with a scale and a zero point, and their
+// products. Programs of other frameworks are read into these calls, which
+// passes see whole. Scales and zero points broadcast over the integers.
+#include "src/ops/families/elementwise/elementwise.h"
+#include "src/ops/families/shared/composition.h"
+#include "src/ops/families/shared/structured.h"
+#include "src/ops/table/families.h"
+
+namespace fxjit::ops {
+namespace {
+
+// The integers less their zero point.
+Value centred(const OpCall& call, size_t input, size_t zero) {
+  const Value wide = cast_to(call[input], DType::i32);
+  return call.has(zero) ? wide - cast_to(call[zero], DType::i32) : wide;
+}
+
+Value decompose_integer_matmul(const OpCall& call) {
+  return fxjit::matmul(centred(call, 0, 2), centred(call, 1, 3));
+}
+
+// Sums of products of 8 bits are whole in double precision.
+Value decompose_integer_conv(const OpCall& call) {
+  Dims pads;
+  const Dims before = call.dims(3), after = call.dims(4);
+  for (int i = before.size() - 1; i >= 0; --i) {
+    pads.push_back(before[i]);
+    pads.push_back(after[i]);
+  }
+  const Value x = cast_to(centred(call, 0, 7), DType::f64);
+  const Value w = cast_to(centred(call, 1, 8), DType::f64);
+  const Dims none(before.size(), 0);
+  return cast_to(call_row("convolution",
+                          {call_row("constant_pad_nd", {x, pads, 0.0}), w, None,
+                           call[2], none, call[5], false, none, call[6]}),
+                 DType::i32);
+}
+
+Value infer_dequantize(const OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), DType::f32);
+}
+
+Scalar dequantize(ScalarBuilder& b, const OpCall&, Inputs in) {
+  Scalar x = b.cast(in[0], DType::f32);
+  if (in.size() > 2) x = x - b.cast(in[2], DType::f32);
+  return x * b.cast(in[1], DType::f32);
+}
+
+constexpr size_t kLow = 3, kHigh = 4, kQuantizedType = 5;
+
+Value infer_quantize(const OpCall& call) {
+  return Tensor::meta(call.tensor(0).sizes(), call[kQuantizedType].as_dtype());
+}
+
+// A quotient rounded half to even, as ONNX says: not a product by a reciprocal.
+Scalar quantize(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  Scalar x = b.apply(Prim::round,
+                     b.cast(in[0], DType::f32) / b.cast(in[1], DType::f32));
+  if (in.size() > 2) x = x + b.cast(in[2], DType::f32);
+  x = b.apply(Prim::maximum, x, b.constant(call.number(kLow), DType::f32));
+  x = b.apply(Prim::minimum, x, b.constant(call.number(kHigh), DType::f32));
+  return b.cast(x, call[kQuantizedType].as_dtype());
+}
+
+constexpr OpRow kQuantizedRows[] = {
+    // Integers of 8 bits less their zero points, with sums of 32 bits.
+    composed_row("fxjit.integer_matmul",
+                 "input, other, input_zero=None, other_zero=None",
+                 "fxjit.integer_matmul", decompose_integer_matmul),
+    composed_row("fxjit.integer_conv",
+                 "input, weight, stride, pad_before, pad_after, dilation, "
+                 "groups, input_zero=None, weight_zero=None",
+                 "fxjit.integer_conv", decompose_integer_conv),
+    custom_row("fxjit.dequantize", "input, scale, zero_point=None",
+               "fxjit.dequantize", infer_dequantize, dequantize),
+    custom_row("fxjit.quantize", "input, scale, zero_point, low, high, dtype",
+               "fxjit.quantize", infer_quantize, quantize),
+};
+
+}  // namespace
+
+std::span<const OpRow> quantized_rows() { return kQuantizedRows; }
+
+}  // namespace fxjit::ops

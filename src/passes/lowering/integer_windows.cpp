@@ -1,0 +1,106 @@
+// Convolutions of 8-bit integers become contractions of windows over an image
+// with channels last, which the step gathers row by row.
+#include "src/passes/channels_last.h"
+#include "src/passes/lowering/integers.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
+#include "src/passes/lowering/lowerings.h"
+
+namespace fxjit::passes {
+namespace {
+
+// A convolution over two dims.
+struct Window {
+  Dims kernel, stride, before, after, dilation;
+
+  int64_t output(int dim, int64_t padded) const {
+    return (padded - dilation[dim] * (kernel[dim] - 1) - 1) / stride[dim] + 1;
+  }
+  Dims pads() const {  // Of [N, H, W, C], the last dim first.
+    return {0, 0, before[1], after[1], before[0], after[0]};
+  }
+  bool is_padded() const { return pads() != Dims(6, 0); }
+};
+
+// Places outside of [N, H, W, C] are `zero`, which only the call knows.
+Value padded_by(GraphBuilder& b, const Value& x, const Window& window,
+                const Value& zero) {
+  const Tensor t = val_of(x);
+  const Value inside = b.constant(
+      Tensor::full({1, t.size(1), t.size(2), 1}, 1, DType::boolean), true);
+  return call(b, "where",
+              {call(b, "constant_pad_nd", {inside, window.pads(), false}),
+               call(b, "constant_pad_nd", {x, window.pads(), 0}), zero});
+}
+
+// [N, H, W, C] with the zero point around it.
+Value padded(GraphBuilder& b, const Value& x, const Window& window,
+             const Value& zero) {
+  if (!window.is_padded()) return x;
+  const Tensor* const known = b.constant_of(zero);
+  if (!known && !zero.is_none()) return padded_by(b, x, window, zero);
+  const int64_t number =
+      known ? *known->to(DType::i64).contiguous().data_as<int64_t>() : 0;
+  return call(b, "constant_pad_nd", {x, window.pads(), number});
+}
+
+// [N, OH, OW, ...] with the numbers of each window behind.
+Value windows_of(GraphBuilder& b, const Value& x, const Window& window) {
+  const Tensor t = val_of(x);
+  Dims sizes{t.size(0), window.output(0, t.size(1)),
+             window.output(1, t.size(2))};
+  Dims strides{t.stride(0), window.stride[0] * t.stride(1),
+               window.stride[1] * t.stride(2)};
+  for (const int d : {0, 1})
+    if (window.kernel[d] > 1) {
+      sizes.push_back(window.kernel[d]);
+      strides.push_back(window.dilation[d] * t.stride(1 + d));
+    }
+  sizes.push_back(t.size(3));
+  strides.push_back(1);
+  return call(b, "as_strided", {x, sizes, strides, t.offset()});
+}
+
+// [KH * KW * C, O]
+Value window_matrix(GraphBuilder& b, const Value& filter) {
+  const Tensor t = *b.constant_of(filter);
+  const Dims& by = t.strides();
+  const Tensor turned =
+      t.as_strided({t.size(2), t.size(3), t.size(1), t.size(0)},
+                   {by[2], by[3], by[1], by[0]}, t.offset())
+          .contiguous();
+  return b.constant(
+      turned.as_strided({t.numel() / t.size(0), t.size(0)}, {t.size(0), 1}, 0),
+      true);
+}
+
+bool is_taken(const GraphBuilder& b, const ValueList& args) {
+  const Value &x = args[0], &w = args[1], &zero = args[7];
+  return is_byte(val_of(x).dtype()) && is_byte(val_of(w).dtype()) &&
+         b.constant_of(w) && val_of(w).dim() == 4 && val_of(x).dim() == 4 &&
+         args[6].as_int() == 1 && val_of(w).numel() > 0 &&
+         (zero.is_none() || val_of(zero).numel() == 1);
+}
+
+}  // namespace
+
+Value lower_integer_conv(GraphBuilder& b, const ops::Op&,
+                         const ValueList& args) {
+  if (!is_taken(b, args)) return {};
+  const Value &x = args[0], &w = args[1], &zero = args[7];
+  const IntegerFactor weight = without_zero(b, {w, args[8]});
+  if (!weight.zero.is_none()) return {};
+  const Window window{{val_of(w).size(2), val_of(w).size(3)},
+                      args[2].as_dims(),
+                      args[3].as_dims(),
+                      args[4].as_dims(),
+                      args[5].as_dims()};
+  const Value image =
+      with_last_dim_dense(b, padded(b, channels_to_back(b, x), window, zero));
+  const Value matrix = window_matrix(b, weight.numbers);
+  const Value sums = b.call(
+      contract_op(), {windows_of(b, image, window), Value::list({matrix})});
+  return channels_to_front(b, without_zeros(b, sums, {x, zero}, {matrix, {}}));
+}
+
+}  // namespace fxjit::passes

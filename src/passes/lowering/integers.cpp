@@ -1,0 +1,90 @@
+// Products of 8-bit integers by constant matrices become contractions of the
+// integers as they are; what zero points add to the sums is elementwise:
+//
+//   sum (x - p) (w - q) = sum xw - p sum w - (sum x - K p) q
+#include <algorithm>
+
+#include "fxjit/functions.h"
+#include "src/passes/lowering/integers.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
+#include "src/passes/lowering/lowerings.h"
+
+namespace fxjit::passes {
+namespace {
+
+bool all_zero(const Tensor& tensor) {
+  const Tensor wide = tensor.to(DType::i32).contiguous();
+  const int32_t* const numbers = wide.data_as<int32_t>();
+  return std::all_of(numbers, numbers + wide.numel(),
+                     [](int32_t x) { return x == 0; });
+}
+
+bool is_nothing(const GraphBuilder& b, const Value& zero) {
+  if (zero.is_none()) return true;
+  const Tensor* const known = b.constant_of(zero);
+  return known && all_zero(*known);
+}
+
+Value wide(GraphBuilder& b, const Value& x) {
+  return call(b, "cast", {x, DType::i32});
+}
+
+// Sums along `dim` of the integers, in 32 bits.
+Value sums_along(GraphBuilder& b, const Value& x, int64_t dim, bool keep) {
+  const ops::Op& sum = ops::get_op("sum");
+  const ValueList args{wide(b, x), dim, keep};
+  return b.call(sum, ops::bind(sum, args, {{"dtype", DType::i32}}));
+}
+
+}  // namespace
+
+bool is_byte(DType dtype) { return dtype == DType::u8 || dtype == DType::i8; }
+
+Value without_zeros(GraphBuilder& b, const Value& sums, const IntegerFactor& x,
+                    const IntegerFactor& w) {
+  Value result = sums;
+  const Value p = is_nothing(b, x.zero) ? Value() : wide(b, x.zero);
+  if (!p.is_none()) {
+    const Value columns = sums_along(b, w.numbers, 0, false);
+    result = call(b, "sub", {result, call(b, "mul", {p, columns})});
+  }
+  if (is_nothing(b, w.zero)) return result;
+  Value rows = sums_along(b, x.numbers, -1, true);
+  if (!p.is_none()) {
+    const int64_t depth = val_of(x.numbers).size(-1);
+    rows = call(b, "sub", {rows, call(b, "mul", {p, depth})});
+  }
+  return call(b, "sub", {result, call(b, "mul", {rows, wide(b, w.zero)})});
+}
+
+IntegerFactor without_zero(GraphBuilder& b, const IntegerFactor& factor) {
+  if (is_nothing(b, factor.zero)) return {factor.numbers, {}};
+  const Tensor* const zero = b.constant_of(factor.zero);
+  if (!zero) return factor;
+  const Tensor centred = (Value(b.constant_of(factor.numbers)->to(DType::i32)) -
+                          Value(zero->to(DType::i32)))
+                             .as_tensor()
+                             .contiguous();
+  const int32_t* const numbers = centred.data_as<int32_t>();
+  const bool fits =
+      std::all_of(numbers, numbers + centred.numel(),
+                  [](int32_t x) { return x >= -128 && x <= 127; });
+  if (!fits) return factor;
+  return {b.constant(centred.to(DType::i8), true), {}};
+}
+
+Value lower_integer_matmul(GraphBuilder& b, const ops::Op&,
+                           const ValueList& args) {
+  const Value &x = args[0], &w = args[1];
+  const bool fits = is_byte(val_of(x).dtype()) && is_byte(val_of(w).dtype()) &&
+                    b.constant_of(w) && val_of(w).dim() == 2 &&
+                    val_of(x).dim() >= 2 && val_of(x).size(-1) > 0;
+  if (!fits) return {};
+  const IntegerFactor weight = without_zero(b, {w, args[3]});
+  const Value sums = b.call(contract_op(), {with_last_dim_dense(b, x),
+                                            Value::list({weight.numbers})});
+  return without_zeros(b, sums, {x, args[2]}, weight);
+}
+
+}  // namespace fxjit::passes

@@ -1,0 +1,148 @@
+// Products of dequantised tensors by constant matrices become products of their
+// integers:
+//
+//   matmul(dequantize(x, s, p),             cast(integer_matmul(x, w, p, q),
+//          dequantize(w, t, q))     ==>          f32) * (s * t)
+//
+// and convolutions by constant filters those of theirs. Not where a scale or
+// zero point differs along the depth, nor of several groups. Linear layers and
+// addmm are products of this kind and an addition.
+#include <optional>
+
+#include "src/ops/eager/convolution.h"
+#include "src/ops/table/op_facts.h"
+#include "src/passes/patterns.h"
+#include "src/passes/patterns/quantised.h"
+
+namespace fxjit::passes {
+namespace {
+
+// Whether the node swaps the dims of a matrix.
+bool is_transposed(const fx::Node& node) {
+  const ops::Op* const op = node.called_op();
+  if (!op || op->row.lowering != ops::Lowering::view || !node.arg_node(0))
+    return false;
+  const Tensor &to = node.val_tensor(), &from = node.arg_node(0)->val_tensor();
+  return to.dim() == 2 && from.dim() == 2 && to.size(0) == from.size(1) &&
+         to.size(1) == from.size(0) && to.stride(0) == from.stride(1) &&
+         to.stride(1) == from.stride(0);
+}
+
+struct IntegerProduct {
+  Quantised left, right;
+  bool by_column = false;  // The right matrix is [N, K].
+};
+
+std::optional<IntegerProduct> integer_product(const fx::Node& node) {
+  const ops::Op* const op = node.called_op();
+  if (!op || op->row.lowering != ops::Lowering::contraction)
+    return std::nullopt;
+  const ops::ProductRoles& roles = ops::facts_of(*op).product;
+  const fx::NodePtr left = node.arg_node(static_cast<size_t>(roles.left));
+  fx::NodePtr right = node.arg_node(static_cast<size_t>(roles.right));
+  if (!left || !right || left->val_tensor().dim() < 2) return std::nullopt;
+  IntegerProduct product;
+  product.by_column = roles.right_by_column;
+  if (is_transposed(*right)) {
+    right = right->arg_node(0);
+    product.by_column = !product.by_column;
+  }
+  const auto x = quantised(left), w = quantised(right);
+  if (!x || !w || !w->input->is(fx::Opcode::get_attr)) return std::nullopt;
+  const Tensor& matrix = w->input->val_tensor();
+  if (matrix.dim() != 2 || !x->fits({1})) return std::nullopt;
+  const Dims columns =
+      product.by_column ? Dims{matrix.size(0), 1} : Dims{1, matrix.size(1)};
+  if (!w->fits(columns)) return std::nullopt;
+  product.left = *x, product.right = *w;
+  return product;
+}
+
+// A parameter of the weight as it broadcasts over the columns of the sums.
+Value over_columns(CallWriter& write, const Value& parameter) {
+  if (parameter.is_none()) return parameter;
+  const int64_t count = parameter.as_node()->val_tensor().numel();
+  return write.call("reshape", {parameter, Value::list({count})});
+}
+
+fx::NodePtr written(CallWriter& write, const IntegerProduct& product) {
+  const auto& [x, w, by_column] = product;
+  const Value matrix = by_column
+                           ? Value(write.call("transpose", {w.input, 0, 1}))
+                           : Value(w.input);
+  const fx::NodePtr sums =
+      write.call("fxjit.integer_matmul",
+                 {x.input, matrix, x.zero, over_columns(write, w.zero)});
+  const fx::NodePtr scale =
+      write.call("mul", {x.scale, over_columns(write, w.scale)});
+  return write.call("mul", {write.call("cast", {sums, DType::f32}), scale});
+}
+
+fx::NodePtr rewritten_product(ModelGraph& model, fx::NodePtr node) {
+  const auto product = integer_product(*node);
+  if (!product) return nullptr;
+  const ops::ProductRoles& roles = ops::facts_of(*node->called_op()).product;
+  const auto is_one = [&](int at) {
+    return at < 0 || node->arg(static_cast<size_t>(at)).as_double() == 1;
+  };
+  if (!is_one(roles.alpha) || !is_one(roles.beta)) return nullptr;
+  CallWriter write(*model.graph, node);
+  const fx::NodePtr made = written(write, *product);
+  if (roles.added < 0) return made;
+  const Value& added = node->arg(static_cast<size_t>(roles.added));
+  return added.is_none() ? made : write.call("add", {made, added});
+}
+
+// A parameter of the filter as it broadcasts over the planes of the result.
+Value over_planes(CallWriter& write, const Value& parameter) {
+  if (parameter.is_none()) return parameter;
+  const int64_t count = parameter.as_node()->val_tensor().numel();
+  return write.call("reshape", {parameter, Value::list({count, 1, 1})});
+}
+
+bool is_planar(const fx::Node& node) {
+  const ops::Op* const op = node.called_op();
+  return op && op->row.lowering == ops::Lowering::convolution &&
+         node.arg_node(0) && node.arg_node(1) &&
+         node.arg_node(0)->val_tensor().dim() == 4 &&
+         node.arg_node(1)->val_tensor().dim() == 4;
+}
+
+fx::NodePtr rewritten_conv(ModelGraph& model, fx::NodePtr node) {
+  if (!is_planar(*node)) return nullptr;
+  const auto x = quantised(node->arg_node(0)), w = quantised(node->arg_node(1));
+  if (!x || !w || !w->input->is(fx::Opcode::get_attr) || !x->fits({1}))
+    return nullptr;
+  const ValueList metas = vals_of(node->args());
+  const ops::ConvParams params = ops::conv_params({*node->called_op(), metas});
+  const Dims features{w->input->val_tensor().size(0), 1, 1, 1};
+  if (params.transposed || params.groups != 1 || !w->fits(features))
+    return nullptr;
+  CallWriter write(*model.graph, node);
+  const fx::NodePtr sums =
+      write.call("fxjit.integer_conv",
+                 {x->input, w->input, params.stride, params.pad_before,
+                  params.pad_after, params.dilation, 1, x->zero, w->zero});
+  const fx::NodePtr scale =
+      write.call("mul", {x->scale, over_planes(write, w->scale)});
+  const fx::NodePtr made =
+      write.call("mul", {write.call("cast", {sums, DType::f32}), scale});
+  const Value& bias = node->arg(2);
+  return bias.is_none() ? made
+                        : write.call("add", {made, over_planes(write, bias)});
+}
+
+}  // namespace
+
+int integer_products(ModelGraph& model) {
+  return rewrite_each(model, [&](fx::NodePtr node) {
+    fx::NodePtr made = rewritten_product(model, node);
+    if (!made) made = rewritten_conv(model, node);
+    if (!made) return false;
+    node->replace_all_uses_with(made);
+    model.graph->erase_node(node);
+    return true;
+  });
+}
+
+}  // namespace fxjit::passes

@@ -1,0 +1,51 @@
+// What the code of an integer product's tiles depends on, and what it is given.
+// Lanes are rows here: a vector holds a quad of the depth of each of them, and
+// the weights' quads are broadcast, so that every column may have fixes of its
+// own (weights/quads.h). Sums go to scratch and are read back along rows by the
+// epilogue.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "src/program/tiles/access.h"
+#include "src/program/tiles/form.h"
+
+namespace fxjit::program {
+
+// A tile of rows by some groups of columns.
+struct IntegerCall {
+  const std::byte* lhs;         // [quads][vectors][lanes][4]
+  const std::byte* weights;     // Quads of the first group of columns.
+  const int32_t* column_sums;   // Of the first group.
+  const uint32_t* fix_ends;     // Of the first group; its start is `first_fix`.
+  const std::byte* fixes;       // All of the matrix.
+  const int32_t* row_starts;    // What the sums of each row begin with.
+  int32_t* sums;                // [rows][sums_row]
+  const TileOperand* operands;  // Extras, then outputs.
+  int64_t groups;
+  int64_t quads;
+  int64_t first_fix;
+  int64_t sums_row;
+  int64_t rows;     // That there are.
+  int64_t columns;  // That there are.
+  // The sums of a column begin with so much of the sum of its weights.
+  int64_t column_factor;
+};
+
+using IntegerFn = void (*)(const IntegerCall* call);
+
+struct IntegerForm : Epilogue {  // Without sizes.
+  using Fn = IntegerFn;
+
+  int vectors = 1;  // Of rows.
+  int group = 1;    // Quads that are added in 16 bits.
+
+  friend bool operator==(const IntegerForm&, const IntegerForm&) = default;
+};
+
+// Text that is equal for equal forms.
+std::string form_key(const IntegerForm& form);
+
+}  // namespace fxjit::program

@@ -1,0 +1,59 @@
+// How an integer product runs: the loop over tasks that packs rows and calls
+// the kernels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "src/program/integers/step.h"
+#include "src/weights/quads.h"
+
+namespace fxjit::program {
+
+// The scratch of a task, in bytes from its start.
+struct IntegerScratch {
+  IntegerScratch(const IntegerStep& step, int lanes);
+
+  int64_t sums_row;  // In elements.
+  // The packed rows come first; one row is gathered at `row_at`.
+  int64_t row_at, starts_at, sums_at, bytes;
+};
+
+// Immutable once its kernels are set, and thread-safe then.
+class IntegerRun {
+ public:
+  IntegerRun(const IntegerStep& step, CpuLevel level);
+
+  const std::vector<IntegerForm>& forms() const { return forms_; }
+  void set_code(std::span<const IntegerFn> code) {
+    code_.assign(code.begin(), code.end());
+  }
+
+  void run(const StepCall& call, int64_t begin, int64_t end) const;
+
+ private:
+  struct Place {
+    int64_t row, rows, column, columns;
+  };
+
+  Place place_of(int64_t task) const;
+  const uint8_t* gathered(const uint8_t* from, std::byte* row) const;
+  void pack_rows(const StepCall& call, const Place& place, int vectors) const;
+  void place_operands(const StepCall& call, const Place& place,
+                      TileOperand* operands) const;
+  void run_task(const StepCall& call, const Place& place,
+                TileOperand* operands) const;
+
+  IntegerStep step_;
+  int lanes_;
+  weights::QuadLayout layout_;
+  IntegerScratch scratch_;
+  std::vector<IntegerAxis> pieces_;   // Depth but for its last dim.
+  std::vector<TileAccess> accesses_;  // Extras, then outputs.
+  std::vector<IntegerForm> forms_;    // By vectors of rows, less one.
+  std::vector<IntegerFn> code_;
+};
+
+}  // namespace fxjit::program

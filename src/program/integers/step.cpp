@@ -1,0 +1,88 @@
+#include "src/program/integers/step.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "src/program/cost/body_work.h"
+#include "src/program/integers/run.h"
+#include "src/support/rounding.h"
+#include "src/weights/panels.h"
+
+namespace fxjit::program {
+namespace {
+
+using support::ceil_div;
+using support::round_up;
+
+// Weights of a task stay in the second-level cache while rows go by.
+constexpr int64_t kBlockBytes = 160 << 10;
+// Whole vectors of every level.
+constexpr int64_t kColumnMultiple = 16;
+// Products of 8 bits are so many times faster than those of f32.
+constexpr double kFasterThanFloats = 1.5;
+
+}  // namespace
+
+int64_t IntegerStep::row_tiles() const { return ceil_div(rows, tile_rows); }
+
+int64_t IntegerStep::column_blocks() const {
+  return ceil_div(columns, block_columns);
+}
+
+void IntegerStep::analyse(const Machine& machine) {
+  const int64_t lanes = weights::tile_shape(machine.level).lanes;
+  tile_rows = rows > lanes ? 2 * lanes : lanes;
+  const int64_t bytes = round_up(std::max<int64_t>(depth, 1), 16);
+  int64_t blocks = ceil_div(columns * bytes, kBlockBytes);
+  const int64_t wanted = machine.threads > 1 ? 2 * machine.threads : 1;
+  blocks =
+      std::max(blocks, ceil_div(wanted, std::max<int64_t>(1, row_tiles())));
+  block_columns = std::max<int64_t>(
+      kColumnMultiple, round_up(ceil_div(columns, std::max<int64_t>(1, blocks)),
+                                kColumnMultiple));
+}
+
+StepPlan IntegerStep::plan(CpuLevel level) const {
+  StepPlan plan;
+  plan.tasks = rows == 0 || columns == 0 ? 0 : row_tiles() * column_blocks();
+  const auto sums = static_cast<double>(rows) * static_cast<double>(columns);
+  const double products = sums * static_cast<double>(depth);
+  plan.grain = grain_of(
+      kGrainProducts * kFasterThanFloats,
+      products / static_cast<double>(std::max<int64_t>(1, plan.tasks)));
+  plan.flops = 2 * products + sums * body_operations(epilogue, level);
+  plan.bytes = static_cast<double>((rows + columns) * depth) +
+               epilogue_bytes(1, static_cast<double>(rows),
+                              static_cast<double>(columns));
+  plan.scratch_bytes = static_cast<size_t>(
+      IntegerScratch(*this, weights::tile_shape(level).lanes).bytes);
+  return plan;
+}
+
+StepFacts IntegerStep::facts() const {
+  return {{"rows", std::to_string(rows)},
+          {"columns", std::to_string(columns)},
+          {"depth", std::to_string(depth)},
+          {"weights", std::string(weights::format_name(weights))},
+          {"extra operands", std::to_string(extras.size())}};
+}
+
+StepKernels<IntegerForm> IntegerStep::kernels(CpuLevel level) const {
+  const auto run = std::make_shared<IntegerRun>(*this, level);
+  return {run->forms(), [run](std::span<const IntegerFn> code) {
+            run->set_code(code);
+            return StepCode{
+                [](const StepCall* call, int64_t begin, int64_t end) {
+                  static_cast<const IntegerRun*>(call->data)
+                      ->run(*call, begin, end);
+                },
+                run, nullptr};
+          }};
+}
+
+std::string form_key(const IntegerForm& form) {
+  return "integer_tile " + std::to_string(form.vectors) + " " +
+         std::to_string(form.group) + form.epilogue_key();
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,72 @@
+// The step of integer tiles: a product of 8-bit integers with exact sums of 32
+// bits, which wrap, and what is done to the sums.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fxjit/cpu_level.h"
+#include "fxjit/scalar_body.h"
+#include "src/program/integers/form.h"
+#include "src/program/steps/skeleton.h"
+#include "src/weights/format.h"
+
+namespace fxjit::program {
+
+// A dim of the left-hand side, outermost first; strides are in elements.
+struct IntegerAxis {
+  int64_t size = 1;
+  int64_t stride = 0;
+
+  friend bool operator==(const IntegerAxis&, const IntegerAxis&) = default;
+};
+
+template <typename V>
+void fields(Is<IntegerAxis> auto& s, V& v) {
+  v("size", s.size), v("stride", s.stride);
+}
+
+// out[m, n] = epilogue(sum_k lhs[m, k] * rhs[k, n], extras...), lhs u8 or i8,
+// rhs u8 or i8, packed in quads (weights/quads.h). Rows and depth of lhs are
+// several dims each where it is a window over an image; the last of the depth
+// is contiguous. The bind
+// stage chooses how many quads are added in 16 bits, which depends on the
+// numbers. Operands: lhs, packed rhs, extras by slot from 1, outputs.
+struct IntegerStep : Epilogue {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t depth = 0;
+  std::vector<IntegerAxis> row_axes, depth_axes;
+  DType lhs = DType::u8;
+  DType rhs = DType::i8;
+  weights::Format weights = weights::Format::quads1;
+  int64_t tile_rows = 0;      // Rows of a task.
+  int64_t block_columns = 0;  // Columns of a task.
+
+  using Form = IntegerForm;
+  static constexpr const char* kName = "integer_tile";
+  static constexpr bool kWritesAnywhere = true;
+
+  int64_t row_tiles() const;
+  int64_t column_blocks() const;
+  size_t written() const { return outputs.size(); }
+  void analyse(const Machine& machine);
+  StepPlan plan(CpuLevel level) const;
+  StepFacts facts() const;
+  std::vector<InPlacePair> in_place() const { return epilogue_pairs(); }
+  StepKernels<Form> kernels(CpuLevel level) const;
+
+  friend bool operator==(const IntegerStep&, const IntegerStep&) = default;
+};
+
+template <typename V>
+void fields(Is<IntegerStep> auto& s, V& v) {
+  v("rows", s.rows), v("columns", s.columns), v("depth", s.depth);
+  v("row_axes", s.row_axes), v("depth_axes", s.depth_axes);
+  v("lhs", s.lhs), v("rhs", s.rhs);
+  v("weights", s.weights), v("extras", s.extras), v("outputs", s.outputs);
+  v("epilogue", s.epilogue), v("tile_rows", s.tile_rows);
+  v("block_columns", s.block_columns);
+}
+
+}  // namespace fxjit::program

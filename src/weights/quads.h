@@ -1,0 +1,65 @@
+// Matrices of 8-bit integers as tiles of inner products read them: quads of
+// four rows of a column, four columns side by side, [ceil(N/4)][K/4][4][4].
+//
+// `vpmaddubsw` adds two products of a u8 and an s8 in 16 bits and saturates. It
+// is exact for every u8 where the positive weights of such a pair add up to at
+// most 128 and the negative ones to at least -128, as 255 * 128 fits; so it is
+// for `group` quads whose 16-bit sums are added. Weights are clipped to that
+// when they are packed, and what is cut off becomes fixes of the column: more
+// quads, of other rows. All columns of a group of four have equally many.
+//
+// Behind one another: i32 sums of the columns, u32 ends of the fixes of each
+// group of columns, the quads, the fixes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "fxjit/dtype.h"
+
+namespace fxjit::weights {
+
+// An 8-bit matrix [depth, columns], strides in elements.
+struct ByteMatrix {
+  const uint8_t* data;
+  bool is_unsigned;
+  int64_t depth, columns;
+  int64_t depth_stride, column_stride;
+
+  // u8 numbers are kept less by 128.
+  int at(int64_t k, int64_t n) const {
+    const uint8_t bits = data[k * depth_stride + n * column_stride];
+    return is_unsigned ? int{bits} - 128 : int{static_cast<int8_t>(bits)};
+  }
+};
+inline constexpr int kUnsignedShift = 128;
+
+inline constexpr int64_t kQuadRows = 4, kQuadColumns = 4;
+// Quads of a column are a multiple of this.
+inline constexpr int64_t kQuadMultiple = 4;
+
+struct QuadFix {
+  int32_t quad;   // Which quad of the depth.
+  int32_t bytes;  // Four s8.
+};
+
+// Where the parts of a packed matrix begin, in bytes.
+struct QuadLayout {
+  QuadLayout(int64_t depth, int64_t columns, int64_t fixes = 0);
+
+  int64_t quads;   // Of a column.
+  int64_t groups;  // Of columns.
+  int64_t ends_at, quads_at, fixes_at, bytes;
+
+  int64_t group_bytes() const { return quads * kQuadRows * kQuadColumns; }
+};
+
+// How many fixes a matrix has, those that fill up groups of columns included.
+int64_t count_fixes(const ByteMatrix& matrix, int group);
+
+// Writes QuadLayout(depth, columns, count_fixes(matrix, group)).bytes.
+void pack_quads(const ByteMatrix& matrix, int group, std::byte* out);
+
+}  // namespace fxjit::weights
