@@ -176,7 +176,7 @@ TEST(PlantedFaults, Lower) {
 TEST(PlantedFaults, FuseConvWork) {
   const Tensor window = random_numbers({6, 1, 3, 3}, 2);
   expect_found({"fuse_conv_work", "fxjit.conv_last_work", amid([=](Value x) {
-                  return F::silu(F::conv2d(x, window, None, Value(1), Value(1),
+                  return F::silu(F::conv2d(x, window, None, Value(3), Value(1),
                                            Value(1), Value(6)));
                 }),
                 {kImage}, "silu"},

@@ -184,14 +184,16 @@ TEST(IntegerProducts, LinearOfDequantized) {
           w.data_as<int8_t>()[k * columns + n];
   const Tensor bias = testing::random_tensor({columns});
   const Tensor p = scalar(DType::u8, 121);
-  const auto gm = fx::symbolic_trace(
-      [&](Value x) {
+  // The weight is a parameter, or tracing would dequantise it.
+  const auto gm = fx::symbolic_trace(nn::lambda(
+      "Model", {"x"},
+      [&](nn::Module& self, Value x) {
         const Value real = dequantized(x, scalar(s), p);
-        const Value weight = dequantized(turned, scalar(t), None);
+        const Value weight = dequantized(self.attr("weight"), scalar(t), None);
         return quantized(nn::functional::linear(real, weight, bias),
                          scalar(out), scalar(DType::u8, 130));
       },
-      {"x"}, "f");
+      {{"weight", nn::Parameter(turned)}}));
   const Tensor sums = whole_sums(x, w, &p, nullptr);
   const Tensor wanted = Tensor::empty({rows, columns}, DType::u8);
   for (int64_t i = 0; i < wanted.numel(); ++i)

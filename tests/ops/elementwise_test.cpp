@@ -2,6 +2,7 @@
 // broadcasting, strides, empty and 0-d tensors, NaN and infinities.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "fxjit/op.h"
@@ -71,7 +72,11 @@ TEST_P(Elementwise, InfersShapeAndTypeWithoutData) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, Elementwise, ::testing::ValuesIn(names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, '.', '_');
+                           return name;
+                         });
 
 TEST(ElementwiseRows, EachHasReferenceData) {
   std::set<std::string> covered;

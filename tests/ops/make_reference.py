@@ -401,6 +401,31 @@ inplace('copy_', rest=[View('int32', 3, (1,))])
 inplace('fill_', rest=[3])
 
 
+# Quantised tensors, as ONNX defines them: quotients rounded half to even.
+def quantize(x, scale, zero_point, low, high, dtype):
+    return (torch.round(x.float() / scale) + zero_point).clamp(low, high).to(dtype)
+
+
+def dequantize(x, scale, zero_point=None):
+    return (x.float() if zero_point is None else x.float() - zero_point) * scale
+
+
+for stored, low, high in (('uint8', 0, 255), ('int8', -128, 127), ('uint8', 0, 15)):
+    for scale, zero in ((View('float32', 4, ()), View(stored, 6, ())),
+                        (View('float32', 13, (5,)), View(stored, 3, (5,))),
+                        (View('float32', 13, (4, 1)), View(stored, 6, (4, 1)))):
+        case('fxjit.dequantize', dequantize, View(stored), scale, zero)
+        case('fxjit.dequantize', dequantize, View(stored, A, (4, 5), (1, 4)), scale)
+        for x in (View('float32', 13, (4, 5), (0, 1)), View('int32'),
+                  View('float16', 13, (4, 5), (0, 1)), View('float32', 13, (4, 5), (1, 3))):
+            case('fxjit.quantize', quantize, x, scale, zero, low, high,
+                 getattr(torch, stored))
+for sizes in ((), (0, 3), (1, 1)):
+    case('fxjit.dequantize', dequantize, View('int8', 3, sizes), View('float32', 4, ()))
+    case('fxjit.quantize', quantize, View('float32', 3, sizes), View('float32', 4, ()),
+         View('uint8', 6, ()), 0, 255, torch.uint8)
+
+
 def main():
     global lines, refused
     path = os.path.join(os.path.dirname(__file__), 'elementwise_reference.txt')

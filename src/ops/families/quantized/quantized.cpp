@@ -40,10 +40,11 @@ Value infer_dequantize(const OpCall& call) {
   return Tensor::meta(call.tensor(0).sizes(), DType::f32);
 }
 
-Scalar dequantize(ScalarBuilder& b, const OpCall&, Inputs in) {
-  Scalar x = b.cast(in[0], DType::f32);
-  if (in.size() > 2) x = x - b.cast(in[2], DType::f32);
-  return x * b.cast(in[1], DType::f32);
+Scalar dequantize(ScalarBuilder& b, const OpCall& call, Inputs in) {
+  const ScalarArgs args(b, call, in);
+  Scalar x = args.get(0, DType::f32);
+  if (call.has(2)) x = x - args.get(2, DType::f32);
+  return x * args.get(1, DType::f32);
 }
 
 constexpr size_t kLow = 3, kHigh = 4, kQuantizedType = 5;
@@ -54,9 +55,10 @@ Value infer_quantize(const OpCall& call) {
 
 // A quotient rounded half to even, as ONNX says: not a product by a reciprocal.
 Scalar quantize(ScalarBuilder& b, const OpCall& call, Inputs in) {
-  Scalar x = b.apply(Prim::round,
-                     b.cast(in[0], DType::f32) / b.cast(in[1], DType::f32));
-  if (in.size() > 2) x = x + b.cast(in[2], DType::f32);
+  const ScalarArgs args(b, call, in);
+  Scalar x =
+      b.apply(Prim::round, args.get(0, DType::f32) / args.get(1, DType::f32));
+  if (call.has(2)) x = x + args.get(2, DType::f32);
   x = b.apply(Prim::maximum, x, b.constant(call.number(kLow), DType::f32));
   x = b.apply(Prim::minimum, x, b.constant(call.number(kHigh), DType::f32));
   return b.cast(x, call[kQuantizedType].as_dtype());
