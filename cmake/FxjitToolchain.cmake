@@ -52,11 +52,13 @@ endif()
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS fxjit_link=2)
 set(CMAKE_JOB_POOL_LINK fxjit_link)
 
-# fxjit_compile_quickly(<target>)
+# fxjit_compile_quickly(<target> [<level>])
 # For programs that read a command line and call the library: nobody waits for their
-# own code, but everybody for its compilation.
+# own code, but everybody for its compilation. The level is -O0 unless it is given.
 function(fxjit_compile_quickly target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  set(level ${ARGN} -O0)
+  list(GET level 0 level)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # With less inlined, g++ takes members of nlohmann's json for uninitialised.
     target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)

@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Analyses)
 
-namespace {
+namespace MIRROR_FILE {
 
 namespace passes = fx::passes;
 namespace F = nn::functional;
@@ -98,8 +98,6 @@ std::string format_text(const passes::TensorMetadata& meta) {
 ValueList sorted(const std::set<std::string>& names) {
   return {names.begin(), names.end()};
 }
-
-}  // namespace
 
 MIRROR_CASE(Analyses, shapes_without_numbers) {
   const auto gm = symbolic_trace(filled(Net::create()));
@@ -335,4 +333,5 @@ MIRROR_CASE(Analyses, observed_graphs) {
   expect_outputs(gm, {fill({3})});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -8,7 +8,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Arguments)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::NodePtr;
@@ -102,8 +102,6 @@ std::string lines_of(const Graph& graph, size_t count) {
     lines += (i > 1 ? "\n" : "") + nodes[i]->format_node();
   return lines;
 }
-
-}  // namespace
 
 MIRROR_CASE(Arguments, floats) {
   Graph graph;
@@ -286,4 +284,5 @@ MIRROR_CASE(Arguments, keywords_of_all_kinds) {
   expect_tabular(graph);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

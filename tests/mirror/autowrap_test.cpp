@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Autowrap)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 
@@ -36,8 +36,6 @@ fx::TracedFunction of_x(F f) {
             return f(bound[0]);
           }};
 }
-
-}  // namespace
 
 MIRROR_CASE(Autowrap, kept_call) {
   const auto gm = symbolic_trace(of_x(
@@ -108,4 +106,5 @@ MIRROR_CASE(Autowrap, marked_nodes) {
   expect_text("marks", marks);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Concrete)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::PH;
 using fx::symbolic_trace;
@@ -42,8 +42,6 @@ fx::TracedFunction function(nn::Signature signature,
                             std::function<Value(std::vector<Value>)> run) {
   return {"f", std::move(signature), std::move(run)};
 }
-
-}  // namespace
 
 MIRROR_CASE(Concrete, dict_of_symbols) {
   const auto gm = traced_parts();
@@ -170,4 +168,5 @@ MIRROR_CASE(Concrete, transformed_and_interpreted) {
   expect_value("interpreted", fx::Interpreter(*gm).run({x, fill({3}, 2)}));
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

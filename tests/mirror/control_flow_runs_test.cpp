@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(ControlFlowRuns)
 
-namespace {
+namespace MIRROR_FILE {
 
 Value pair(const Value& a, const Value& b) { return Value::tuple({a, b}); }
 Value number(int64_t value) { return Tensor::full({}, value, DType::i64); }
@@ -45,8 +45,6 @@ Value choose(Value x) {
       sum(x) > 0.0, [](Value x) { return x + 1; },
       [](Value x) { return x * 2; }, {x});
 }
-
-}  // namespace
 
 MIRROR_CASE(ControlFlowRuns, branch_in_a_loop) {
   const auto gm = traced(
@@ -239,4 +237,5 @@ MIRROR_CASE(ControlFlowRuns, other_types) {
   expect_outputs(gm, {fill({4}, 1, DType::i32), fill({3}, 0, DType::f64)});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

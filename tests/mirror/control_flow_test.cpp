@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(ControlFlow)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::GraphModule;
 
@@ -156,8 +156,6 @@ nn::Ref<GraphModule> by_hand() {
 bool is_neg(const fx::Node& node) {
   return node.target_name() == "torch.neg";
 }
-
-}  // namespace
 
 MIRROR_CASE(ControlFlow, cond_of_two_branches) {
   const auto gm = traced(choose, {"x_1"});
@@ -359,4 +357,5 @@ MIRROR_CASE(ControlFlow, wrong_calls) {
   expect_error([&] { fxjit::map(same, fill({0, 3})); });
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

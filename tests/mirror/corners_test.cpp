@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Corners)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -62,8 +62,6 @@ class Twice : public fx::Transformer {
     return target.text() == "torch.relu" ? result * 2 : result;
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(Corners, placeholders_that_make_no_function) {
   const std::vector<Placeholders> refused = {
@@ -215,4 +213,5 @@ MIRROR_CASE(Corners, erased_nodes_keep_no_nodes) {
   expect_value("users", x->num_users());
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -9,7 +9,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Details)
 
-namespace {
+namespace MIRROR_FILE {
 
 namespace F = nn::functional;
 using fx::Graph;
@@ -67,8 +67,6 @@ std::unique_ptr<Graph> holder_of(ValueList values) {
   graph->output(None);
   return graph;
 }
-
-}  // namespace
 
 MIRROR_CASE(Details, functions_without_a_module) {
   const fx::Wrapped my_op =
@@ -226,4 +224,5 @@ MIRROR_CASE(Details, tensors_in_nodes) {
   expect_tabular(*holder_of({fill({2}), 1}));
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

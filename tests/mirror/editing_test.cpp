@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Editing)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::Node;
@@ -87,8 +87,6 @@ class Normal : public nn::Custom<Normal> {
   }
   nn::Ref<nn::Linear> lin;
 };
-
-}  // namespace
 
 MIRROR_CASE(Editing, hooks) {
   const auto gm = traced();
@@ -334,4 +332,5 @@ MIRROR_CASE(Editing, nothing_behind_the_result) {
   EXPECT_EQ(gm->graph().str(), before);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

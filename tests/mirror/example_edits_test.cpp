@@ -8,7 +8,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(ExampleEdits)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Opcode;
 using fx::symbolic_trace;
@@ -67,8 +67,6 @@ class QuarterPhase : public Base {
     return Base::call_method(target, args, kwargs);
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(ExampleEdits, all_sensors_become_any) {
   const auto gm = symbolic_trace(
@@ -155,4 +153,5 @@ MIRROR_CASE(ExampleEdits, copied_node_by_node) {
   expect_tabular(new_graph);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

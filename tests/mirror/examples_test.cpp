@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Examples)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Opcode;
 using fx::symbolic_trace;
@@ -150,8 +150,6 @@ class Fusion : public nn::Custom<Fusion> {
   nn::Ref<nn::Linear> decide;
 };
 
-}  // namespace
-
 MIRROR_CASE(Examples, colour_grading) {
   const auto gm = symbolic_trace(filled(ColourGrade::create()));
   expect_graph(gm);
@@ -287,4 +285,5 @@ MIRROR_CASE(Examples, variadic_module) {
   expect_code(gm);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

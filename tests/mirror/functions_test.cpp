@@ -15,7 +15,7 @@ class FunctionCase : public Case {
   }
 };
 
-namespace {
+namespace MIRROR_FILE {
 
 class Functions : public FunctionCase {};
 
@@ -33,8 +33,6 @@ Value batched(const Value& x, const Value& y) {
   const Value left = getitem(x, None);
   return bmm(left, getitem(y, None));
 }
-
-}  // namespace
 
 MIRROR_CASE(Functions, reductions) {
   const auto f = [](Value x) -> Value {
@@ -247,4 +245,5 @@ MIRROR_CASE(Functions, embedding_lookup) {
          {fill({2, 3}, 1, DType::i64), fill({10, 4}, 2)});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

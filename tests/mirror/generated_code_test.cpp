@@ -9,7 +9,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(GeneratedCode)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::CodeGen;
 using fx::GraphModule;
@@ -99,8 +99,6 @@ Lines without_frees(const Lines& body) {
     lines.push_back(line.substr(0, line.find(';')) + "\n");
   return lines;
 }
-
-}  // namespace
 
 MIRROR_CASE(GeneratedCode, inputs_from_a_list) {
   const auto gm = generated_by<TakesList>();
@@ -266,4 +264,5 @@ MIRROR_CASE(GeneratedCode, leaves_of_outputs) {
   expect_outputs(gm, {fill({2})});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

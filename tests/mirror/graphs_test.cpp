@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Graphs)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -33,8 +33,6 @@ class Root : public nn::Custom<Root> {
 Value list_of(std::initializer_list<Value> items) {
   return Value::list(ValueList(items));
 }
-
-}  // namespace
 
 MIRROR_CASE(Graphs, built_by_functions) {
   auto graph = std::make_unique<Graph>();
@@ -345,4 +343,5 @@ MIRROR_CASE(Graphs, unused_placeholders_stay) {
   expect_outputs(gm, {fill({2}), fill({2}, 1)});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

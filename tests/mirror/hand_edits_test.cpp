@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(HandEdits)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -64,8 +64,6 @@ ValueList child_names(const nn::Module& module) {
 }
 
 Value negated(const Value& x) { return function("torch.neg", {x}); }
-
-}  // namespace
 
 MIRROR_CASE(HandEdits, dropout_taken_out) {
   const auto gm = traced();
@@ -350,4 +348,5 @@ MIRROR_CASE(HandEdits, copies_edited_apart) {
   expect_outputs(other, {fill({2, 3})});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Handlers)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Interpreter;
 using fx::Opcode;
@@ -164,8 +164,6 @@ class Dropping : public Transformer {
     return Transformer::run_node(node);
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(Handlers, attributes_fetched) {
   const auto gm = traced();
@@ -356,4 +354,5 @@ MIRROR_CASE(Handlers, methods_run_on_values) {
       "\n");
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

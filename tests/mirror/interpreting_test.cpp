@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Interpreting)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Interpreter;
 using fx::symbolic_trace;
@@ -125,8 +125,6 @@ class Decompose : public Transformer {
     return Transformer::call_method(target, args, kwargs);
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(Interpreting, every_handler_is_called) {
   const auto gm = symbolic_trace(filled(Model::create()));
@@ -274,4 +272,5 @@ MIRROR_CASE(Interpreting, decomposing_transformer) {
   expect_outputs(transformed, {fill({4})});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Magic)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -29,8 +29,6 @@ OutputOptions interpreted(const std::vector<std::string>& names, size_t count) {
     options.eager.insert(options.eager.end(), count, magic(name));
   return options;
 }
-
-}  // namespace
 
 MIRROR_CASE(Magic, operator_methods) {
   auto graph = std::make_unique<Graph>();
@@ -181,4 +179,5 @@ MIRROR_CASE(Magic, methods_that_fail) {
   expect("__setitem__", {0, "a"});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

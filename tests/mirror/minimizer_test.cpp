@@ -6,7 +6,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 using fx::passes::MinimizerOptions;
@@ -130,8 +130,6 @@ class Minimizer : public Case {
   }
 };
 
-}  // namespace
-
 MIRROR_CASE(Minimizer, each_method) {
   for (const TraverseMethod method : kMethods) found(of_chain(by(method)));
 }
@@ -235,4 +233,5 @@ MIRROR_CASE(Minimizer, settings_and_refusals) {
   expect_error([&] { tool(gm, {fill({3, 4}, 1), 2}); });
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Models)
 
-namespace {
+namespace MIRROR_FILE {
 
 namespace F = nn::functional;
 using fx::symbolic_trace;
@@ -230,8 +230,6 @@ class Rnn : public nn::Custom<Rnn> {
   nn::Ref<Cell> cell;
 };
 
-}  // namespace
-
 MIRROR_CASE(Models, resnet) {
   const auto gm = symbolic_trace(filled(ResNet::create()));
   expect_graph(gm);
@@ -280,4 +278,5 @@ MIRROR_CASE(Models, gated_recurrence) {
   expect_outputs(gm, {fill({2, 3, 3}), fill({2, 4}, 2)});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(ModuleApi)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -70,8 +70,6 @@ Value state_names(const nn::Module& module) {
     names.emplace_back(name);
   return Value::list(std::move(names));
 }
-
-}  // namespace
 
 MIRROR_CASE(ModuleApi, printed) {
   const auto gm = traced();
@@ -226,4 +224,5 @@ MIRROR_CASE(ModuleApi, independent_copies) {
   expect_value("state", state_names(*made));
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -11,7 +11,7 @@
 #include "tests/mirror/expected_file.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 struct Row {
   std::string name;
@@ -66,5 +66,5 @@ TEST(MirrorNames, CasesExistAndOtherNamesHaveReasons) {
   }
 }
 
-}  // namespace
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Naming)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::Node;
@@ -112,8 +112,6 @@ std::string names_of(const Graph& graph) {
   return names;
 }
 
-}  // namespace
-
 MIRROR_CASE(Naming, every_word) {
   Graph graph;
   std::string lines;
@@ -211,4 +209,5 @@ MIRROR_CASE(Naming, renamed_nodes) {
   expect_text("next", next + " " + name_of(graph, "z"));
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

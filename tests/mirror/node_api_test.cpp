@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(NodeApi)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::Node;
@@ -73,8 +73,6 @@ class Noisy : public nn::Custom<Noisy> {
   nn::Ref<nn::Dropout> drop;
   nn::Ref<nn::BatchNorm1d> norm;
 };
-
-}  // namespace
 
 MIRROR_CASE(NodeApi, neighbours) {
   const Chain chain;
@@ -343,4 +341,5 @@ MIRROR_CASE(NodeApi, arguments_put_in_and_changed) {
   expect_value("users", users_of(chain.graph));
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

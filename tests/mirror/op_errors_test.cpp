@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(OpErrors)
 
-namespace {
+namespace MIRROR_FILE {
 
 Tensor ints(const Dims& sizes) { return fill(sizes, 0, DType::i64); }
 Tensor bools(const Dims& sizes) { return fill(sizes, 0, DType::boolean); }
@@ -15,8 +15,6 @@ Value call(const char* name, ValueList args, Kwargs kwargs = {}) {
 }
 
 Value list(ValueList items) { return Value::list(std::move(items)); }
-
-}  // namespace
 
 MIRROR_CASE(OpErrors, broadcast_errors) {
   const Value x = fill({2, 3}), y = fill({4});
@@ -133,4 +131,5 @@ MIRROR_CASE(OpErrors, errors_of_runs) {
                "\nOriginal traceback");
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -3,7 +3,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 namespace passes = fx::passes;
 
@@ -123,8 +123,6 @@ class Optimization : public Case {
   }
 };
 
-}  // namespace
-
 MIRROR_CASE(Optimization, fuse_convolutions) {
   const auto model = filled(Convolutions::create());
   const std::vector<float> before = model->conv1->weight.tensor().to_floats();
@@ -204,4 +202,5 @@ MIRROR_CASE(Optimization, for_inference) {
   EXPECT_EQ(unfused->native_forward(), nullptr);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

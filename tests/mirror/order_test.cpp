@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Order)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::NodePtr;
@@ -42,8 +42,6 @@ class Renewed : public fx::Transformer {
     return Transformer::call_function(target, args, kwargs) + 1;
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(Order, slices_of_attributes) {
   expect_graph(symbolic_trace(
@@ -149,4 +147,5 @@ MIRROR_CASE(Order, arguments_of_wrapped_calls) {
       {"x", "y"}));
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

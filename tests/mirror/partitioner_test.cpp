@@ -5,7 +5,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 namespace passes = fx::passes;
@@ -84,8 +84,6 @@ class Partitioner : public Case {
     return gm;
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(Partitioner, interrupted_chain) {
   partition(traced_chain(), supports({"relu", "neg"}), {fill({3, 4}, 1)});
@@ -214,8 +212,6 @@ MIRROR_CASE(Partitioner, pass_manager) {
   }
 }
 
-namespace {
-
 Value mixed(Value x, Value y) {
   Value a = neg(x);
   Value b = sigmoid(a);
@@ -228,8 +224,6 @@ Value mixed(Value x, Value y) {
   Value second = relu(b);
   return Value::tuple({first, second, neg(c)});
 }
-
-}  // namespace
 
 MIRROR_CASE(Partitioner, vertical_only) {
   for (const std::vector<std::string>& names :
@@ -300,4 +294,5 @@ MIRROR_CASE(Partitioner, cycles_through_outside_nodes) {
   partition(gm, supports({"neg", "add"}), {fill({3, 4}, 1), fill({3, 4}, 2)});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(PassManagers)
 
-namespace {
+namespace MIRROR_FILE {
 
 namespace passes = fx::passes;
 using passes::GraphModuleRef;
@@ -104,8 +104,6 @@ int64_t count(const nn::Module& module, const char* target) {
           .find_nodes(fx::Opcode::call_function, ops::get_function(target))
           .size());
 }
-
-}  // namespace
 
 MIRROR_CASE(PassManagers, rounds_until_nothing_changes) {
   GraphModuleRef last;
@@ -277,4 +275,5 @@ MIRROR_CASE(PassManagers, order_inside_of_loops) {
   expect_graph(manager(traced()).graph_module);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -10,7 +10,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(PassParts)
 
-namespace {
+namespace MIRROR_FILE {
 
 namespace passes = fx::passes;
 using fx::Graph;
@@ -114,8 +114,6 @@ Value sorted(ValueList names) {
   });
   return Value::list(std::move(names));
 }
-
-}  // namespace
 
 MIRROR_CASE(PassParts, matches_with_names) {
   const auto pattern = symbolic_trace(
@@ -373,4 +371,5 @@ MIRROR_CASE(PassParts, parts_in_a_row) {
   expect_outputs(made, inputs);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

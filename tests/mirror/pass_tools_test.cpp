@@ -5,7 +5,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 namespace passes = fx::passes;
@@ -95,8 +95,6 @@ class PassTools : public Case {
   }
 };
 
-}  // namespace
-
 MIRROR_CASE(PassTools, normalized_args) {
   const auto gm = symbolic_trace(filled(Layers::create()));
   passes::ShapeProp(*gm).propagate({fill({1, 1, 6, 6}, 1)});
@@ -109,12 +107,8 @@ MIRROR_CASE(PassTools, normalized_args) {
   }
 }
 
-namespace {
-
 constexpr const char* kSplitResult =
     "torch.fx.experimental.merge_matmul.split_result_tensors";
-
-}  // namespace
 
 MIRROR_CASE(PassTools, merged_products) {
   const auto gm = passes::merge_matmul(symbolic_trace(
@@ -289,4 +283,5 @@ MIRROR_CASE(PassTools, groups_of_numbers) {
   expect_groups(*gm, some);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

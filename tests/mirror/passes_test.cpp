@@ -5,7 +5,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 namespace passes = fx::passes;
@@ -105,8 +105,6 @@ class Passes : public Case {
   }
 };
 
-}  // namespace
-
 MIRROR_CASE(Passes, shapes_of_a_net) {
   const auto gm = symbolic_trace(filled(Layered::create()));
   expect_value("result", passes::ShapeProp(*gm).propagate({fill({3, 4}, 1)}));
@@ -203,4 +201,5 @@ MIRROR_CASE(Passes, fold_with_exceptions) {
        [](const fx::Node& node) { return node.target_name() == "abs"; });
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

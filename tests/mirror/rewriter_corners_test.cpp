@@ -5,7 +5,7 @@
 #include "tests/mirror/rewriter_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Subgraph;
 using fx::symbolic_trace;
@@ -116,8 +116,6 @@ class WithTensor : public nn::Custom<WithTensor> {
  private:
   bool adds_;
 };
-
-}  // namespace
 
 MIRROR_CASE(RewriterCorners, diamond) {
   auto f = [](Value x) -> Value {
@@ -393,4 +391,5 @@ MIRROR_CASE(RewriterCorners, filters_see_earlier_state) {
   expect_text("seen", lines);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

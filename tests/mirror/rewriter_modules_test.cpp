@@ -2,7 +2,7 @@
 #include "tests/mirror/rewriter_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 
@@ -60,8 +60,6 @@ class Constants : public nn::Custom<Constants> {
   }
 };
 
-}  // namespace
-
 MIRROR_CASE(RewriterModules, keywords_of_linear) {
   rewrite(symbolic_trace(filled(Layer::create())),
           {[](Value a, Value b, Value bias, Value c) -> Value {
@@ -114,4 +112,5 @@ MIRROR_CASE(RewriterModules, missing_attribute) {
   EXPECT_EQ(gm->graph().str(), before);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -3,7 +3,7 @@
 
 namespace fxjit::mirror {
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Subgraph;
 using fx::symbolic_trace;
@@ -30,8 +30,6 @@ Subgraph sigmoid_of_x() {
 nn::Ref<fx::GraphModule> traced(Value (*f)(Value)) {
   return symbolic_trace(f, {"x"});
 }
-
-}  // namespace
 
 MIRROR_CASE(Rewriter, preserves_logic) {
   const auto gm = rewrite(traced(double_neg_plus_relu), one(neg_plus_relu),
@@ -302,4 +300,5 @@ MIRROR_CASE(Rewriter, refusals) {
   EXPECT_EQ(gm->graph().str(), before);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -10,7 +10,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Saved)
 
-namespace {
+namespace MIRROR_FILE {
 
 namespace F = nn::functional;
 using fx::GraphModule;
@@ -67,8 +67,6 @@ struct Flags : nn::Custom<Flags> {
 Value index(std::initializer_list<Value> parts) {
   return Value::tuple(ValueList(parts));
 }
-
-}  // namespace
 
 #define EXPECT_SHOWN(gm, ...)           \
   do {                                  \
@@ -193,4 +191,5 @@ MIRROR_CASE(Saved, state_and_flags) {
   expect_value("training", training);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -9,7 +9,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(SmallFacts)
 
-namespace {
+namespace MIRROR_FILE {
 
 namespace passes = fx::passes;
 using fx::symbolic_trace;
@@ -87,8 +87,6 @@ std::pair<double, bool> farthest(const Value& a, const Value& b,
     worst = std::max(worst, double{std::abs(number)});
   return {worst, worst == 0};
 }
-
-}  // namespace
 
 MIRROR_CASE(SmallFacts, attributes_as_objects) {
   ValueList seen;
@@ -220,4 +218,5 @@ MIRROR_CASE(SmallFacts, results_of_comparisons) {
   expect_value("results", results);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

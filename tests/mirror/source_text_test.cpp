@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(SourceText)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -76,8 +76,6 @@ class AllLeaves : public fx::Tracer {
     return true;
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(SourceText, empty_graph) {
   const auto gm = module_of(std::make_unique<Graph>());
@@ -345,4 +343,5 @@ MIRROR_CASE(SourceText, writing_operators_run) {
                  {.eager = {"_operator.ilshift", "_operator.irshift"}});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -9,7 +9,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Spellings)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 
@@ -40,8 +40,6 @@ torch.special.i0e torch.special.ndtr torch.special.zeta torch.special.xlog1py
 torch.special.polygamma torch.special.multigammaln
 torch.threshold torch.prelu torch.celu torch.selu torch.conv2d torch.softmax
 )";
-
-}  // namespace
 
 MIRROR_CASE(Spellings, names_of_functions) {
   std::istringstream names(kNames);
@@ -95,4 +93,5 @@ MIRROR_CASE(Spellings, computes_by_either_name) {
   expect_code(gm);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

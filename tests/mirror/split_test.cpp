@@ -5,7 +5,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 using fx::passes::SplitOptions;
@@ -80,8 +80,6 @@ class Split : public Case {
   }
 };
 
-}  // namespace
-
 MIRROR_CASE(Split, by_turns_of_three) {
   const auto made = split(model(), by_turns(3));
   expect_outputs(made, {fill({3, 4}, 1), fill({3, 4}, 2)});
@@ -147,4 +145,5 @@ MIRROR_CASE(Split, cycle) {
   });
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -8,7 +8,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 namespace passes = fx::passes;
@@ -135,8 +135,6 @@ class Splitters : public Case {
     expect_outputs(result.split_module, inputs);
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(Splitters, split_shared_members) {
   passes::QualnameMap names;
@@ -288,8 +286,6 @@ MIRROR_CASE(Splitters, splitter_limit) {
   });
 }
 
-namespace {
-
 nn::Ref<fx::GraphModule> disordered() {
   auto gm = traced_turns();
   auto node = [&](const char* name) { return gm->graph().find_node(name); };
@@ -298,8 +294,6 @@ nn::Ref<fx::GraphModule> disordered() {
   node("y")->prepend(node("relu_2"));
   return gm;
 }
-
-}  // namespace
 
 MIRROR_CASE(Splitters, sorted_graphs) {
   auto gm = disordered();
@@ -322,4 +316,5 @@ MIRROR_CASE(Splitters, sorting_a_cycle) {
   EXPECT_EQ(graph.str(), before);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

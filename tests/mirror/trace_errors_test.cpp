@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(TraceErrors)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 
@@ -45,8 +45,6 @@ class ReadsOutside : public nn::Custom<ReadsOutside> {
   Value forward(Value x) { return x + outside; }
   nn::Parameter outside{Tensor::zeros({2})};
 };
-
-}  // namespace
 
 MIRROR_CASE(TraceErrors, branch) {
   expect_error([] {
@@ -205,4 +203,5 @@ MIRROR_CASE(TraceErrors, default_iteration_of_star_args) {
   });
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Trace)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 
@@ -127,8 +127,6 @@ class NoLeaves : public fx::Tracer {
     return false;
   }
 };
-
-}  // namespace
 
 MIRROR_CASE(Trace, nested_modules) {
   const auto gm = symbolic_trace(filled(Top::create()));
@@ -380,4 +378,5 @@ MIRROR_CASE(Trace, module_called_twice) {
   expect_value("stacks", stacks);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

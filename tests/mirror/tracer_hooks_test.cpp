@@ -8,7 +8,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(TracerHooks)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::GraphModule;
 using fx::Opcode;
@@ -171,8 +171,6 @@ nn::Ref<GraphModule> made_by(Tracer& tracer, nn::Signature signature,
   return GraphModule::create(*tracer.root, std::move(graph));
 }
 
-}  // namespace
-
 MIRROR_CASE(TracerHooks, nodes_named_by_the_hook) {
   const auto root = filled(Pair::create());
   Numbered tracer;
@@ -285,4 +283,5 @@ MIRROR_CASE(TracerHooks, arguments_of_the_root_changed) {
   expect_outputs(gm, {fill({3}), fill({3}, 1)});
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

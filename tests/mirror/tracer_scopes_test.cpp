@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(TracerScopes)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::Opcode;
 using fx::Target;
@@ -73,8 +73,6 @@ class NotingScopes : public Tracer {
   }
   ValueList seen;
 };
-
-}  // namespace
 
 MIRROR_CASE(TracerScopes, paths_of_modules) {
   const auto root = filled(Pair::create());
@@ -203,4 +201,5 @@ MIRROR_CASE(TracerScopes, lines_of_the_user) {
   }
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

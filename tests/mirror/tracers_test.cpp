@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Tracers)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::GraphModule;
 using fx::symbolic_trace;
@@ -136,8 +136,6 @@ nn::Ref<GraphModule> traced_by(Tracer& tracer, Value (*function)(Value)) {
                     }});
   return GraphModule::create(*tracer.root, std::move(graph));
 }
-
-}  // namespace
 
 MIRROR_CASE(Tracers, positional_and_keyword_packs) {
   const auto gm = symbolic_trace(
@@ -320,4 +318,5 @@ MIRROR_CASE(Tracers, keys_of_a_proxy) {
   expect_code(gm);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

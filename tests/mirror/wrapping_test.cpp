@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Wrapping)
 
-namespace {
+namespace MIRROR_FILE {
 
 using fx::symbolic_trace;
 using fx::Transformer;
@@ -31,8 +31,6 @@ const fx::Wrapped& scaled() {
 }
 
 Value not_wrapped(Value x) { return x * 2 + 1; }
-
-}  // namespace
 
 MIRROR_CASE(Wrapping, recorded_with_nested_proxies) {
   const auto gm = symbolic_trace(
@@ -128,4 +126,5 @@ MIRROR_CASE(Wrapping, marked_as_wrapped) {
   expect_value("wrapped", wrapped);
 }
 
+}  // namespace MIRROR_FILE
 }  // namespace fxjit::mirror

@@ -13,7 +13,7 @@
 namespace fxjit::ops {
 namespace {
 
-constexpr OverloadRow kRows[] = {
+constexpr OverloadRow kOverloads[] = {
 #include "src/ops/aten/overloads.inc"
 };
 
@@ -165,12 +165,12 @@ void check_unread(const Overload& overload, const ValueList& bound,
 
 }  // namespace
 
-std::span<const OverloadRow> overload_rows() { return kRows; }
+std::span<const OverloadRow> overload_rows() { return kOverloads; }
 
 std::unique_ptr<Overload> make_overload(std::string_view name) {
   const auto row =
-      std::ranges::lower_bound(kRows, name, {}, &OverloadRow::name);
-  if (row == std::end(kRows) || row->name != name || row->call.empty())
+      std::ranges::lower_bound(kOverloads, name, {}, &OverloadRow::name);
+  if (row == std::end(kOverloads) || row->name != name || row->call.empty())
     return nullptr;
   auto overload = std::make_unique<Overload>();
   overload->name = std::string(name);

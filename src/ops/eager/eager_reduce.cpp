@@ -98,6 +98,16 @@ using TotalOf =
                                               !std::is_same_v<From, double>,
                                           float, double>>;
 
+// For each type of totals alone, not for each type and primitive.
+template <typename A>
+void store_totals(const std::vector<A>& totals, const Tensor& result) {
+  visit_dtype(result.dtype(), [&](auto type) {
+    using To = typename decltype(type)::type;
+    std::transform(totals.begin(), totals.end(), result.data_as<To>(),
+                   [](A total) { return convert<To>(total); });
+  });
+}
+
 template <Prim kPrim, typename From>
 void reduce_typed(const Tensor& self, const Marks& gone, const Tensor& result) {
   using A = TotalOf<kPrim, From>;
@@ -116,11 +126,7 @@ void reduce_typed(const Tensor& self, const Marks& gone, const Tensor& result) {
       total[i * step[0]] =
           combine<kPrim>(total[i * step[0]], convert<A>(from[i * step[1]]));
   });
-  visit_dtype(result.dtype(), [&](auto type) {
-    using To = typename decltype(type)::type;
-    std::transform(totals.begin(), totals.end(), result.data_as<To>(),
-                   [](A total) { return convert<To>(total); });
-  });
+  store_totals(totals, result);
 }
 
 template <Prim kPrim>

@@ -14,7 +14,6 @@ namespace fxjit::program {
 namespace {
 
 using support::ceil_div;
-using support::kCacheLine;
 using support::kLineFloats;
 using support::round_up;
 
@@ -71,9 +70,9 @@ bool lie_together(const RowStep& step) {
 
 int64_t most_vectors(const RowStep& step, int64_t lanes, SecondLevel second) {
   const int64_t position = lanes * static_cast<int64_t>(sizeof(float));
-  const int64_t cached =
-      std::clamp(kCachedBytes / (step.inner * position),
-                 std::max<int64_t>(kCacheLine / position, 1), kMostVectors);
+  const int64_t cached = std::clamp(
+      kCachedBytes / (step.inner * position),
+      std::max<int64_t>(support::kCacheLine / position, 1), kMostVectors);
   const bool collide = positions_collide(step, step.inputs, kFirstLevel);
   const bool slow = collide || groups_share_lines(step);
   if (!slow && step.inner <= kFirstLevelRow) return cached;

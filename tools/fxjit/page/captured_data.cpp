@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kLongestText = 600;
 
-std::string shortened(std::string text) {
+std::string cut_short(std::string text) {
   if (text.size() <= kLongestText) return text;
   size_t end = kLongestText;
   while (end > 0 && (text[end] & 0xc0) == 0x80) --end;
@@ -66,10 +66,10 @@ class Captured {
   void add(const fx::Node& node) {
     const auto index = static_cast<int32_t>(drawing_.boxes.size());
     boxes_[&node] = index;
-    const std::string label = node.is(fx::Opcode::placeholder) ||
-                                      node.is(fx::Opcode::output)
-                                  ? std::string(node.name())
-                                  : short_target(node);
+    const std::string label =
+        node.is(fx::Opcode::placeholder) || node.is(fx::Opcode::output)
+            ? std::string(node.name())
+            : short_target(node);
     const std::string shape = shape_of(node);
     drawing_.boxes.push_back(
         {std::max(box_width(label), box_width(shape)), 40, 0, 0});
@@ -80,7 +80,7 @@ class Captured {
                   {"kind", fx::opcode_name(node.op())},
                   {"label", label},
                   {"type", shape},
-                  {"text", shortened(node.format_node())}};
+                  {"text", cut_short(node.format_node())}};
     if (!node.source().file.empty()) {
       entry["file"] = file(std::string(node.source().file));
       entry["line"] = node.source().line;
@@ -129,12 +129,12 @@ json captured_data(const Model& model, const ValueList& inputs) {
 namespace {
 
 // What the file says of itself, as [name, value].
-json facts_of(const Model& model) {
+json fact_data(const Model& model) {
   json facts = json::array();
   if (!model.program()) facts.push_back({"format", "fx::save"});
   if (model.program())
     for (const auto& [name, value] : model.program()->facts)
-      facts.push_back({name, shortened(value)});
+      facts.push_back({name, cut_short(value)});
   return facts;
 }
 
@@ -143,11 +143,11 @@ json facts_of(const Model& model) {
 json model_data(const Model& model, const ValueList& inputs) {
   json given = json::array();
   for (size_t i = 0; i < inputs.size(); ++i)
-    given.push_back({{"name", model.inputs()[i].name},
-                     {"declared", model.inputs()[i].text},
-                     {"given", inputs[i].is_tensor()
-                                   ? inputs[i].as_tensor().describe()
-                                   : shortened(repr(inputs[i]))}});
+    given.push_back(
+        {{"name", model.inputs()[i].name},
+         {"declared", model.inputs()[i].text},
+         {"given", inputs[i].is_tensor() ? inputs[i].as_tensor().describe()
+                                         : cut_short(repr(inputs[i]))}});
   size_t tensors = 0, bytes = 0;
   const auto count = [&](const auto& named) {
     for (const auto& [name, handle] : named) {
@@ -159,7 +159,7 @@ json model_data(const Model& model, const ValueList& inputs) {
   count(model.module().named_parameters());
   count(model.module().named_buffers());
   return {{"path", model.path()},
-          {"facts", facts_of(model)},
+          {"facts", fact_data(model)},
           {"inputs", std::move(given)},
           {"weights", {{"tensors", tensors}, {"bytes", bytes}}}};
 }

@@ -21,20 +21,20 @@ void check(const Drawing& drawing) {
                       std::to_string(count) + " boxes");
 }
 
-struct Row {
+struct LayerRow {
   double top = 0;
   double bottom = 0;
 };
 
-std::vector<Row> rows_of(const Drawing& drawing, const Layers& layers) {
-  std::vector<Row> rows;
+std::vector<LayerRow> rows_of(const Drawing& drawing, const Layers& layers) {
+  std::vector<LayerRow> rows;
   double y = kMargin;
   for (const auto& row : layers.rows) {
     double height = 0;
     for (const int32_t index : row)
       if (layers.items[static_cast<size_t>(index)].box >= 0)
-        height = std::max(height,
-                          drawing.boxes[static_cast<size_t>(index)].height);
+        height =
+            std::max(height, drawing.boxes[static_cast<size_t>(index)].height);
     rows.push_back({y, y + height});
     y += height + kRowGap;
   }
@@ -47,7 +47,7 @@ void add_point(std::vector<double>& points, double x, double y) {
 }
 
 void draw(Wire& wire, const Drawing& drawing, const Layers& layers,
-          const std::vector<Row>& rows) {
+          const std::vector<LayerRow>& rows) {
   const auto from = static_cast<size_t>(wire.from);
   const auto to = static_cast<size_t>(wire.to);
   const Box &a = drawing.boxes[from], &b = drawing.boxes[to];
@@ -58,7 +58,7 @@ void draw(Wire& wire, const Drawing& drawing, const Layers& layers,
     for (int32_t i = 0; i + 1 < span; ++i) {
       const Item& bend =
           layers.items[static_cast<size_t>(layers.first_bend[from] + i)];
-      const Row& row = rows[static_cast<size_t>(bend.layer)];
+      const LayerRow& row = rows[static_cast<size_t>(bend.layer)];
       add_point(wire.points, bend.x, row.top);
       add_point(wire.points, bend.x, row.bottom);
     }
@@ -87,7 +87,7 @@ void lay_out(Drawing& drawing) {
   Layers layers = make_layers(drawing);
   order_rows(layers);
   place_items(layers);
-  const std::vector<Row> rows = rows_of(drawing, layers);
+  const std::vector<LayerRow> rows = rows_of(drawing, layers);
   double least = 0, most = 0;
   for (size_t i = 0; i < layers.items.size(); ++i) {
     const Item& item = layers.items[i];

@@ -6,6 +6,10 @@
 
 namespace fxjit::ops {
 
+void runtime_error(std::initializer_list<TextPart> parts) {
+  throw RuntimeError(concat(parts));
+}
+
 void no_kernel(const std::string& kernel, DType dtype) {
   throw NotImplementedError('"' + kernel + "\" not implemented for '" +
                             torch_type_name(dtype) + "'");

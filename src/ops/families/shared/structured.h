@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,9 +21,10 @@ using support::ExactInt;
 
 // RuntimeError with torch's text, in parts; op, node and source are filled in
 // by the caller of the row's function.
+[[noreturn]] void runtime_error(std::initializer_list<TextPart> parts);
 template <typename... Parts>
 [[noreturn]] void runtime_error(const Parts&... parts) {
-  throw RuntimeError(concat(parts...));
+  runtime_error({TextPart(parts)...});
 }
 // NotImplementedError: torch has no kernel, under this name of its own, for
 // elements of this type.
