@@ -109,14 +109,15 @@ Value binary(Arguments args) {
   return kFunction(kSymbol.text, args[0], args[1]);
 }
 
-Value concat(Arguments args) {
+Value concat_sequences(Arguments args) {
   if (!python::is_joinable(args[0]))
     throw TypeError("'" + name_of(args[0]) + "' object can't be concatenated");
   return python::joined(args[0], args[1]);
 }
 
 Value concat_in_place(Arguments args) {
-  return args[0].is_list() ? python::extended(args[0], args[1]) : concat(args);
+  return args[0].is_list() ? python::extended(args[0], args[1])
+                           : concat_sequences(args);
 }
 
 // --- Unary operators. ---
@@ -199,7 +200,7 @@ constexpr PythonOperator kOperators[] = {
     {"iand", 2, 2, binary<bitwise<std::bit_and<int64_t>>, "&=">},
     {"ior", 2, 2, binary<bit_or, "|=">},
     {"ixor", 2, 2, binary<bitwise<std::bit_xor<int64_t>>, "^=">},
-    {"concat", 2, 2, concat},
+    {"concat", 2, 2, concat_sequences},
     {"iconcat", 2, 2, concat_in_place},
     {"neg", 1, 1, unary<python::negative, "unary -">},
     {"pos", 1, 1, unary<python::positive, "unary +">},

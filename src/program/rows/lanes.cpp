@@ -79,7 +79,8 @@ int64_t most_vectors(const RowStep& step, int64_t lanes, SecondLevel second) {
   const int64_t least_tasks = step.serial ? 1 : passes::kLeastTasks;
   const int64_t tasks = numel(step.outer) / (least_tasks * lanes);
   const int64_t held = collide ? kCollidingBytes : second.bytes;
-  const int64_t least = (slow ? kLeastSharedLines : kLeastLines) * kCacheLine;
+  const int64_t least =
+      (slow ? kLeastSharedLines : kLeastLines) * support::kCacheLine;
   const int64_t kept = std::max(held / step.inner, least) / position;
   return std::clamp(std::min(tasks, kept), cached, kMostFarVectors);
 }
