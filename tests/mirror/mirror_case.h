@@ -16,15 +16,15 @@
 #include "fxjit/nn.h"
 #include "tests/mirror/expected_file.h"
 
-// The namespace of a file, of a name where files are compiled together, since each has
-// helpers called `Net` and `traced`; else unnamed.
+// The namespace of a file, of a name where files are compiled together, since
+// each has helpers called `Net` and `traced`; else unnamed.
 #ifndef MIRROR_FILE
 #define MIRROR_FILE
 #endif
 
 // Opens the area of a file, once: MIRROR_AREA(Trace) for expected/trace.txt.
-#define MIRROR_AREA(area)                    \
-  namespace {                                \
+#define MIRROR_AREA(area)                       \
+  namespace MIRROR_FILE {                       \
   class area : public ::fxjit::mirror::Case {}; \
   }
 // The C++ side of the case `name` of cases_<area>.py.
