@@ -14,11 +14,13 @@
 namespace fxjit::jit {
 namespace {
 
+using program::DriverForm;
 using program::Program;
 
 // A kernel to make, by the first step that needs it. The symbol does not depend
 // on the program: others may ask for the same kernel.
 struct WantedKernel {
+  Effort effort;
   std::function<void(llvm::Module&, const std::string& symbol, CpuLevel)> emit;
   std::string key;
   std::string symbol;
@@ -32,15 +34,19 @@ std::string symbol_of(const char* kind, const std::string& key) {
 
 IrModule emit_kernel(const WantedKernel& wanted, CpuLevel level) {
   IrModule ir = make_ir_module(wanted.symbol);
+  ir.effort = wanted.effort;
   wanted.emit(*ir.module, wanted.symbol, level);
   return ir;
 }
 
 class Requests {
  public:
-  Requests(const Program& program, CpuLevel level) : level_(level) {
+  Requests(const Program& program, const DriverForm* driver, CpuLevel level)
+      : level_(level) {
     for (const program::Step& step : program.steps)
       std::visit([&](const auto& body) { add(body); }, step.body);
+    if (driver)  // Last in the list.
+      enter(DriverForm::kName, std::make_shared<const DriverForm>(*driver));
   }
 
   const std::vector<WantedKernel>& list() const { return list_; }
@@ -106,7 +112,9 @@ class Requests {
       VectorBuilder b(*make_function<typename Form::Fn>(module, symbol), level);
       emit(b, *form);
     };
-    list_.push_back({emit_form, std::move(key), symbol_of(kind, known->first)});
+    const bool is_driver = std::is_same_v<Form, DriverForm>;
+    list_.push_back({is_driver ? Effort::fast_compile : Effort::fast_code,
+                     emit_form, std::move(key), symbol_of(kind, known->first)});
     return known->second;
   }
 
@@ -118,10 +126,11 @@ class Requests {
 
 }  // namespace
 
-ProgramCode compile_program(const Program& program, const Compiler& compiler,
-                            CodeCache& cache, int max_threads) {
+ProgramCode compile_program(const Program& program, const DriverForm* driver,
+                            const Compiler& compiler, CodeCache& cache,
+                            int max_threads) {
   const CpuLevel level = compiler.options().cpu_level;
-  const Requests requests(program, level);
+  const Requests requests(program, driver, level);
   ProgramCode result;
   result.code.resize(requests.list().size());
   // Not bool: written by several threads.
@@ -134,6 +143,10 @@ ProgramCode compile_program(const Program& program, const Compiler& compiler,
     is_fresh[i] = fresh;
   });
   result.kernels = requests.resolve(result.code);
+  if (driver)
+    result.driver =
+        result.code.back()->function<std::remove_pointer_t<program::DriverFn>>(
+            requests.list().back().symbol);
   size_t fresh = 0, from_disk = 0;
   for (size_t i = 0; i < result.code.size(); ++i) {
     if (!is_fresh[i]) continue;
@@ -150,10 +163,10 @@ ProgramCode compile_program(const Program& program, const Compiler& compiler,
   return result;
 }
 
-ProgramText program_text(const Program& program, const Compiler& compiler,
-                         int max_threads) {
+ProgramText program_text(const Program& program, const DriverForm& driver,
+                         const Compiler& compiler, int max_threads) {
   const CpuLevel level = compiler.options().cpu_level;
-  const Requests requests(program, level);
+  const Requests requests(program, &driver, level);
   ProgramText text;
   text.kernels.resize(requests.list().size());
   support::run_tasks(text.kernels.size(), max_threads, [&](size_t i) {
@@ -162,6 +175,8 @@ ProgramText program_text(const Program& program, const Compiler& compiler,
                        compiler.text(emit_kernel(wanted, level))};
   });
   text.of_step = requests.of_step();
+  text.driver = std::move(text.kernels.back());
+  text.kernels.pop_back();
   return text;
 }
 

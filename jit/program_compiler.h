@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "jit/engine/code_cache.h"
+#include "src/program/driver/form.h"
 #include "src/program/steps/program.h"
 #include "src/program/steps/step_code.h"
 
 namespace fxjit::jit {
 
 struct ProgramCode {
-  std::vector<program::StepCode> kernels;                 // One per step.
+  std::vector<program::StepCode> kernels;  // One per step.
+  program::DriverFn driver = nullptr;
   std::vector<std::shared_ptr<const CompiledCode>> code;  // Keeps them alive.
   // What the code that was not in memory before cost: sums over threads, its
   // bytes, and whether all of it came from disk.
@@ -25,9 +27,11 @@ struct ProgramCode {
   bool from_disk = false;
 };
 
+// The kernels of the program's steps, and its driver unless `driver` is null.
 // Thread-safe. Throws InternalError when LLVM fails, RuntimeError when
 // executable memory is denied.
 ProgramCode compile_program(const program::Program& program,
+                            const program::DriverForm* driver,
                             const Compiler& compiler, CodeCache& cache,
                             int max_threads);
 
@@ -39,10 +43,12 @@ struct ProgramText {
   };
   std::vector<Kernel> kernels;
   std::vector<std::vector<int32_t>> of_step;  // By step, into `kernels`.
+  Kernel driver;
 };
 
 // Emits and optimises every kernel anew, caches aside. As compile_program.
 ProgramText program_text(const program::Program& program,
+                         const program::DriverForm& driver,
                          const Compiler& compiler, int max_threads);
 
 }  // namespace fxjit::jit

@@ -73,8 +73,8 @@ void run(benchmark::State& state, Prim prim, CpuLevel level) {
   Engine& engine = engine_of(level);
   program::Program program = program_of(prim);
   program::analyse(program.steps[0].body, program::Machine{.level = level});
-  const jit::ProgramCode code =
-      jit::compile_program(program, engine.compiler(), engine.code(), 1);
+  const jit::ProgramCode code = jit::compile_program(
+      program, nullptr, engine.compiler(), engine.code(), 1);
   const program::StepPlan plan =
       program::step_plan(program.steps[0].body, level);
   std::vector<float> x = inputs(), y(x.size());

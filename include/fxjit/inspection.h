@@ -56,6 +56,13 @@ struct StepInspection {
   std::vector<int32_t> kernels;  // Into Inspection::kernels.
 };
 
+// Generated code, shared by equal steps. Empty where no code was asked for.
+struct KernelInspection {
+  std::string symbol;
+  std::string ir;        // LLVM's, after optimisation.
+  std::string assembly;
+};
+
 struct ProgramInspection {
   std::string inputs;   // As in ProgramReport.
   std::string begin;
@@ -69,13 +76,9 @@ struct ProgramInspection {
   };
   std::vector<Output> outputs;
   int64_t arena_bytes = 0;
-};
-
-// Generated code, shared by equal steps.
-struct KernelInspection {
-  std::string symbol;
-  std::string ir;        // LLVM's, after optimisation.
-  std::string assembly;
+  // Runs the steps: it calls their kernels one after the other. Programs of one
+  // structure share it.
+  KernelInspection driver;
 };
 
 struct Inspection {

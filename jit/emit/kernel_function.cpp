@@ -33,6 +33,21 @@ llvm::Function* make_function(llvm::Module& module, std::string_view name,
   return function;
 }
 
+llvm::Function* make_driver_function(llvm::Module& module,
+                                     std::string_view name) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* const pointer = llvm::PointerType::get(context, 0);
+  auto* type =
+      llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
+                              {pointer, pointer, pointer}, /*isVarArg=*/false);
+  auto* function =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                             llvm::StringRef(name.data(), name.size()), module);
+  for (unsigned i = 0; const char* argument : {"frame", "io", "state"})
+    function->getArg(i++)->setName(argument);
+  return function;
+}
+
 Value* load_constant(VectorBuilder& b, llvm::Type* type, Value* base,
                      size_t offset) {
   Value* address = b.offset_bytes(base, int64_t(offset));

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "jit/emit/vector_builder.h"
+#include "src/program/driver/frame.h"
 #include "src/program/steps/step_code.h"
 
 namespace fxjit::jit {
@@ -19,11 +20,17 @@ namespace fxjit::jit {
 // program::KernelFn's: void name(const StepCall* call, i64 begin, i64 end).
 llvm::Function* make_function(llvm::Module& module, std::string_view name,
                               bool has_range);
+// Of program::DriverFn's: i32 name(ptr frame, ptr io, ptr state).
+llvm::Function* make_driver_function(llvm::Module& module,
+                                     std::string_view name);
 
 // One that can be called as an Fn.
 template <typename Fn>
 llvm::Function* make_function(llvm::Module& module, std::string_view name) {
-  return make_function(module, name, std::is_same_v<Fn, program::KernelFn>);
+  if constexpr (std::is_same_v<Fn, program::DriverFn>)
+    return make_driver_function(module, name);
+  else
+    return make_function(module, name, std::is_same_v<Fn, program::KernelFn>);
 }
 
 // A field of a structure that does not change while the kernel runs.

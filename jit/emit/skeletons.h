@@ -6,6 +6,7 @@
 #include "jit/emit/vector_builder.h"
 #include "src/program/attention/form.h"
 #include "src/program/columns/form.h"
+#include "src/program/driver/form.h"
 #include "src/program/integers/form.h"
 #include "src/program/rows/form.h"
 #include "src/program/tiles/form.h"
@@ -49,5 +50,8 @@ void emit(VectorBuilder& b, const program::WindowForm& form);
 // of a hidden key gives NaN unless the key is never looked at, which only
 // `causal` makes possible.
 void emit(VectorBuilder& b, const program::AttentionForm& form);
+
+// A program's driver: calls of the kernels of its steps, one after the other.
+void emit(VectorBuilder& b, const program::DriverForm& form);
 
 }  // namespace fxjit::jit

@@ -62,8 +62,9 @@ std::unique_ptr<llvm::legacy::PassManager> make_passes(
 
 }  // namespace
 
-CodeGenerator::CodeGenerator(const EngineOptions& options)
-    : machine_(make_target_machine(options)),
+CodeGenerator::CodeGenerator(const EngineOptions& options, Effort effort)
+    : effort_(effort),
+      machine_(make_target_machine(options, effort)),
       stream_(bytes_),
       passes_(
           make_passes(*machine_, stream_, llvm::CodeGenFileType::ObjectFile)) {}

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "jit/engine/engine_options.h"
+#include "jit/engine/ir_module.h"
 
 namespace fxjit::jit {
 
@@ -22,9 +23,11 @@ namespace fxjit::jit {
 class CodeGenerator {
  public:
   // Throws InternalError when LLVM lacks the host's back end.
-  explicit CodeGenerator(const EngineOptions& options);
+  CodeGenerator(const EngineOptions& options, Effort effort);
 
   llvm::TargetMachine& machine() const { return *machine_; }
+  // Of the modules that it is for.
+  Effort effort() const { return effort_; }
 
   // Both consume the contents of `module`: lowering rewrites it. Throw
   // InternalError when code cannot be generated.
@@ -32,6 +35,7 @@ class CodeGenerator {
   std::string assembly(llvm::Module& module);
 
  private:
+  const Effort effort_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   // What passes_ writes to.
   llvm::SmallVector<char, 0> bytes_;

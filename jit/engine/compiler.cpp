@@ -93,13 +93,15 @@ class Compiler::Generators {
   // What `work` makes of the module with a generator of its own.
   template <typename Work>
   auto apply(const EngineOptions& options, IrModule ir, const Work& work) {
-    auto generator = idle_.take();
-    if (!generator) generator = std::make_unique<CodeGenerator>(options);
+    Idle& idle = ir.effort == Effort::fast_code ? idle_ : quick_;
+    auto generator = idle.take();
+    if (!generator)
+      generator = std::make_unique<CodeGenerator>(options, ir.effort);
     try {
       auto result = guarded(std::move(ir), [&](llvm::Module& module) {
         return work(module, *generator);
       });
-      idle_.give(std::move(generator));
+      idle.give(std::move(generator));
       return result;
     } catch (const LlvmFatalError&) {
       (void)generator.release();
@@ -108,7 +110,8 @@ class Compiler::Generators {
   }
 
  private:
-  support::SpareSlots<CodeGenerator, 64> idle_;
+  using Idle = support::SpareSlots<CodeGenerator, 64>;
+  Idle idle_, quick_;
 };
 
 Compiler::Compiler(EngineOptions options)

@@ -68,12 +68,16 @@ std::string text_of(const llvm::Module& module) {
   return text;
 }
 
-void run_passes(llvm::Module& module, llvm::TargetMachine& machine,
+void run_passes(llvm::Module& module, CodeGenerator& generator,
                 Sanitizer sanitizer) {
-  Analyses analyses(machine);
+  const bool quick = generator.effort() == Effort::fast_compile;
+  if (quick && sanitizer == Sanitizer::none) return;
+  Analyses analyses(generator.machine());
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes()));
+  if (!quick) {
+    passes.addPass(llvm::GlobalDCEPass());
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(function_passes()));
+  }
   add_sanitizer_passes(passes, module, sanitizer);
   passes.run(module, analyses.modules());
 }
@@ -87,7 +91,7 @@ void optimise(llvm::Module& module, CodeGenerator& generator,
   prepare_module(module, machine, options);
   if (!folder.empty()) dump(module, folder, ".before.ll", text_of(module));
   verify(module);
-  run_passes(module, machine, options.sanitizer);
+  run_passes(module, generator, options.sanitizer);
   if (folder.empty()) return;
   dump(module, folder, ".after.ll", text_of(module));
   const auto copy = llvm::CloneModule(module);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "jit/engine/sanitize.h"
+#include "src/program/driver/frame.h"
 
 // libgcc's half-precision conversions, which LLVM calls below AVX2. Only
 // their addresses are taken.
@@ -56,6 +57,7 @@ std::map<std::string, void*> make_symbols() {
       {"memmove", address_of(&std::memmove)},
       {"memset", address_of(&std::memset)},
       {"memcmp", address_of(&std::memcmp)},
+      {"fxjit_run_step", address_of(&program::fxjit_run_step)},
       {"__extendhfsf2", address_of(&__extendhfsf2)},
       {"__truncsfhf2", address_of(&__truncsfhf2)},
       {"__truncdfhf2", address_of(&__truncdfhf2)},

@@ -7,8 +7,8 @@
 namespace fxjit::jit {
 
 // What emitters and LLVM itself call: scalar functions of libm, memcpy and its
-// kin, half-precision conversions, and under a sanitizer its runtime. Null for
-// other names.
+// kin, half-precision conversions, what drivers call, and under a sanitizer its
+// runtime. Null for other names.
 void* runtime_symbol(const std::string& name);
 
 }  // namespace fxjit::jit

@@ -43,17 +43,20 @@ Processor processor_of(CpuLevel level) {
 }
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(
-    const EngineOptions& options) {
+    const EngineOptions& options, Effort effort) {
+  const bool quick = effort == Effort::fast_compile;
   const llvm::Target& target = host_target();
   const Processor processor = processor_of(options.cpu_level);
   std::unique_ptr<llvm::TargetMachine> machine(target.createTargetMachine(
       llvm::sys::getProcessTriple(), processor.name, processor.features,
       llvm::TargetOptions(), llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+      quick ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default,
+      /*JIT=*/true));
   if (machine == nullptr) {
     throw InternalError("[jit] LLVM cannot generate code for " +
                         std::string(processor.name));
   }
+  machine->setO0WantsFastISel(true);
   return machine;
 }
 

@@ -8,13 +8,14 @@
 #include <string>
 
 #include "jit/engine/engine_options.h"
+#include "jit/engine/ir_module.h"
 
 namespace fxjit::jit {
 
 // A target machine for one compilation: it is not thread-safe. Throws
 // InternalError when LLVM lacks the host's back end.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(
-    const EngineOptions& options);
+    const EngineOptions& options, Effort effort = Effort::fast_code);
 
 // LLVM's name for the processor that a level stands for, and the features it
 // has beyond that.

@@ -23,17 +23,18 @@ using program::TileStep;
 using Code = std::shared_ptr<const program::ExternCode>;
 
 // Steps that are not worth a second thread each.
-bool is_short(const Executable::Parts& parts) {
+bool is_short(const std::vector<StepPlan>& plans) {
   constexpr double kFlops = 1e6, kBytes = 256 << 10;
-  for (const StepPlan& plan : parts.plans)
+  for (const StepPlan& plan : plans)
     if (plan.flops > kFlops || plan.bytes > kBytes) return false;
   return true;
 }
 
 class Binder {
  public:
-  Binder(program::Plan plan, const Tools& tools, Cost& cost)
-      : program_(std::move(plan.program)),
+  Binder(program::Plan plan, const Tools& tools, Cost& cost, bool is_body)
+      : is_body_(is_body),
+        program_(std::move(plan.program)),
         constants_(std::move(plan.constants)),
         tools_(tools),
         cost_(cost),
@@ -43,17 +44,23 @@ class Binder {
     bind_bodies();
     choose_formats();
     make_externals();
-    jit::ProgramCode code = compile();
+    make_plans();
+    const int threads = is_body_ && is_short(plans_) ? 1 : this->threads();
+    program::Schedule schedule =
+        program::make_schedule(program_, plans_, externals_, threads);
+    jit::ProgramCode code = compile(schedule.driver);
     weights::Store::Packed packed = packer_.get(weights_);
     cost_.pack_ms += packer_.milliseconds();
     Executable::Parts parts;
-    parts.plans = plans();
+    parts.plans = std::move(plans_);
+    parts.schedule = std::move(schedule);
+    parts.driver = code.driver;
     parts.kernels = std::move(code.kernels);
     for (size_t i = 0; i < externals_.size(); ++i)
       parts.kernels[i].external = std::move(externals_[i]);
     parts.packed = std::move(packed.addresses);
     parts.flushes_to_zero = packed.decayed;
-    parts.max_threads = threads();
+    parts.max_threads = threads;
     parts.pool = &tools_.pool;
     parts.keep_alive = std::make_shared<
         std::pair<decltype(code.code), decltype(packed.blocks)>>(
@@ -69,10 +76,9 @@ class Binder {
 
   void bind_bodies() {
     for (size_t i = 0; i < program_.bodies.size(); ++i) {
-      Executable::Parts made = bind(
-          {program_.bodies[i], std::move(constants_.bodies[i])}, tools_, cost_);
-      if (is_short(made)) made.max_threads = 1;
-      bodies_.push_back(std::make_shared<Executable>(std::move(made)));
+      Binder body({program_.bodies[i], std::move(constants_.bodies[i])}, tools_,
+                  cost_, /*is_body=*/true);
+      bodies_.push_back(std::make_shared<Executable>(body.run()));
     }
   }
 
@@ -167,9 +173,9 @@ class Binder {
     return spec_of(constant) == spec_of(meta) ? constant : Tensor();
   }
 
-  jit::ProgramCode compile() {
-    jit::ProgramCode code =
-        jit::compile_program(program_, tools_.compiler, tools_.code, threads());
+  jit::ProgramCode compile(const program::DriverForm& driver) {
+    jit::ProgramCode code = jit::compile_program(
+        program_, &driver, tools_.compiler, tools_.code, threads());
     cost_.code.emit_us += code.timings.emit_us;
     cost_.code.optimise_us += code.timings.optimise_us;
     cost_.code.codegen_us += code.timings.codegen_us;
@@ -179,18 +185,17 @@ class Binder {
     return code;
   }
 
-  std::vector<StepPlan> plans() const {
-    std::vector<StepPlan> plans;
+  void make_plans() {
     for (size_t i = 0; i < program_.steps.size(); ++i) {
-      StepPlan& plan = plans.emplace_back(
+      StepPlan& plan = plans_.emplace_back(
           program::step_plan(program_.steps[i].body, level()));
       if (!externals_[i]) continue;
       plan.tasks = externals_[i]->tasks();
       plan.scratch_bytes = externals_[i]->scratch_bytes();
     }
-    return plans;
   }
 
+  const bool is_body_;  // Of a branch or loop of another program.
   Program program_;
   program::Constants constants_;
   const Tools& tools_;
@@ -199,12 +204,13 @@ class Binder {
   std::vector<std::shared_ptr<const Executable>> bodies_;
   std::vector<weights::Weight> weights_;
   std::vector<Code> externals_;
+  std::vector<StepPlan> plans_;
 };
 
 }  // namespace
 
 Executable::Parts bind(program::Plan plan, const Tools& tools, Cost& cost) {
-  return Binder(std::move(plan), tools, cost).run();
+  return Binder(std::move(plan), tools, cost, /*is_body=*/false).run();
 }
 
 }  // namespace fxjit::bind

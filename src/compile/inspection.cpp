@@ -56,7 +56,8 @@ class Collector {
   void add_code(const CompiledShape& shape, ProgramInspection& program) {
     jit::ProgramText text;
     support::run_with_compile_stack([&] {
-      text = jit::program_text(shape.executable().program(), engine_.compiler(),
+      text = jit::program_text(shape.executable().program(),
+                               shape.executable().driver(), engine_.compiler(),
                                threads_);
     });
     std::vector<int32_t> numbers;
@@ -69,6 +70,9 @@ class Collector {
                                        std::move(kernel.text.ir),
                                        std::move(kernel.text.assembly)});
     }
+    program.driver = {std::move(text.driver.symbol),
+                      std::move(text.driver.text.ir),
+                      std::move(text.driver.text.assembly)};
     for (size_t s = 0; s < program.steps.size(); ++s)
       for (const int32_t kernel : text.of_step[s])
         program.steps[s].kernels.push_back(

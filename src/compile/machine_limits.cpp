@@ -29,8 +29,8 @@ double best_run(Engine& engine, program::StepBody body,
   program::analyse(body, program::Machine{.level = engine.level()});
   Program program;
   program.steps.push_back({body, {}, "limit", {}});
-  const jit::ProgramCode code =
-      jit::compile_program(program, engine.compiler(), engine.code(), 1);
+  const jit::ProgramCode code = jit::compile_program(
+      program, nullptr, engine.compiler(), engine.code(), 1);
   const program::StepPlan plan = program::step_plan(body, engine.level());
   support::AlignedBlock scratch(plan.scratch_bytes + 64);
   int32_t status = 0;

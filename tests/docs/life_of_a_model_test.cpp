@@ -74,6 +74,11 @@ std::string excerpt_of_tile(const std::string& ir) {
          lines_between(ir, "@llvm.masked.load", "@llvm.masked.store");
 }
 
+// What a call without a profile runs.
+std::string excerpt_of_driver(const std::string& ir) {
+  return between(ir, "  %operands", "\nobserved:") + "  ...\n";
+}
+
 // The one file of a folder whose name has this part and ends so.
 std::string dumped(const TemporaryFolder& folder, const std::string& part,
                    const std::string& end) {
@@ -112,6 +117,7 @@ std::vector<Stage> stages() {
           {"fused", dumped(folder, "_fuse", ".txt")},
           {"program", excerpt_of_program(dumped(folder, "_program", ".json"))},
           {"ir", excerpt_of_tile(dumped(folder, "tile", ".before.ll"))},
+          {"driver", excerpt_of_driver(dumped(folder, "driver", ".before.ll"))},
           {"report", gm->report()}};
 }
 

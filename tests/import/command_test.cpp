@@ -74,6 +74,10 @@ TEST_F(Command, Inspects) {
   EXPECT_EQ(facts["ops"]["torch.ops.aten.linear.default"], 1);
   EXPECT_THAT(fxjit_command("inspect " + model_path("images") + " --dot").text,
               testing::StartsWith("digraph"));
+  const Ran code = fxjit_command("inspect " + model_path("images") + " --ir");
+  EXPECT_EQ(code.code, 0);
+  EXPECT_THAT(code.text, HasSubstr("define i32 @fxjit_driver_"));
+  EXPECT_THAT(code.text, HasSubstr("define void @fxjit_"));
 }
 
 TEST_F(Command, Measures) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <unistd.h>
 
+#include "fxjit/inspection.h"
 #include "tests/minilm/reference_data.h"
 
 namespace minilm {
@@ -69,6 +70,35 @@ TEST_F(EmbedderTest, CompiledBatchesMatchPyTorch) {
   EXPECT_NE(report.find("attention"), std::string::npos);
   EXPECT_EQ(report.find("not native"), std::string::npos) << report;
   EXPECT_EQ(report.find("interpreter"), std::string::npos) << report;
+}
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + part.size()))
+    ++count;
+  return count;
+}
+
+// The driver's code of a call, as far as the block for calls that are measured.
+std::string driver_of(const fxjit::Inspection& seen) {
+  const std::string& ir = seen.programs.at(0).driver.ir;
+  return ir.substr(0, ir.find("\nobserved:"));
+}
+
+TEST_F(EmbedderTest, OneThreadCallsEveryKernelDirectly) {
+  EmbedderOptions one = options(1);
+  one.threads = 1;
+  Embedder embedder(reference::model_dir(), one);
+  const fxjit::Tensor ids = fxjit::Tensor::zeros({1, 16}, fxjit::DType::i64);
+  embedder.run({ids, ids});
+  const fxjit::Inspection seen = fxjit::inspect(
+      embedder.module(), fxjit::ValueList{ids, ids}, {.calls = 1});
+  ASSERT_EQ(seen.programs.size(), 1u);
+  const size_t steps = seen.programs[0].steps.size();
+  EXPECT_GT(steps, 40u);
+  EXPECT_EQ(count_of(driver_of(seen), "call void %kernel"), steps);
+  EXPECT_EQ(count_of(driver_of(seen), "call "), steps);
 }
 
 TEST_F(EmbedderTest, AloneOrInABatchIsTheSame) {

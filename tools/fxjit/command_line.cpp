@@ -27,6 +27,7 @@ constexpr Examples kExamples[] = {
      "fxjit inspect model.pt2 --html page.html\n"
      "fxjit inspect model.pt2 --html page.html --compare unfused\n"
      "fxjit inspect model.pt2 --trace trace.json --compiled-graph model.onnx\n"
+     "fxjit inspect model.pt2 --ir | less\n"
      "fxjit inspect model.pt2 --json | jq .inputs\n"
      "fxjit inspect model.pt2 --dot | dot -Tsvg > graph.svg\n"},
     {"bench",
@@ -164,8 +165,15 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
   command.add_flag("--graph", options.graph, "Print the graph as well");
   CLI::Option* dot = command.add_flag(
       "--dot", options.dot, "Print the graph in Graphviz's language instead");
-  command.add_flag("--json", options.json, "Print all as JSON instead")
-      ->excludes(dot);
+  CLI::Option* json =
+      command.add_flag("--json", options.json, "Print all as JSON instead")
+          ->excludes(dot);
+  command
+      .add_flag("--ir", options.ir,
+                "Compile it and print the LLVM IR of a call instead: the "
+                "driver that calls the kernels, then the kernels")
+      ->excludes(dot)
+      ->excludes(json);
   add_measured(command, options);
 }
 

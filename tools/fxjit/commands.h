@@ -25,6 +25,7 @@ struct InspectOptions {
   InputOptions inputs;
   bool compile = false;  // Show what was fused, for the given or example sizes.
   bool graph = false, dot = false, json = false;
+  bool ir = false;  // Print the generated code of a call instead.
   // Files to write, of the compiled and measured model; empty: none.
   std::string html, trace, compiled_graph;
   // "unfused", "threads=N", another model or an earlier page.

@@ -6,6 +6,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/error.h"
 #include "fxjit/fx/passes/graph_drawer.h"
+#include "fxjit/inspection.h"
 #include "fxjit/report.h"
 #include "tools/fxjit/commands.h"
 #include "tools/fxjit/terminal.h"
@@ -148,14 +149,31 @@ void print_json(const Model& model, const std::optional<Report>& report) {
       facts.dump(2, ' ', false, json::error_handler_t::replace).c_str());
 }
 
-Report compiled(const Model& model, const InspectOptions& options) {
-  const ValueList inputs = make_inputs(model, options.inputs);
+// The inputs of the call that it was compiled for.
+ValueList compile_for_a_call(const Model& model,
+                             const InspectOptions& options) {
+  ValueList inputs = make_inputs(model, options.inputs);
   CompileOptions compiling;
   compiling.threads = options.threads;
   compiling.disabled_passes = options.disabled;
   compile(model.module(), compiling);
   prepare(model.module(), inputs);
+  return inputs;
+}
+
+Report compiled(const Model& model, const InspectOptions& options) {
+  compile_for_a_call(model, options);
   return make_report(model.module());
+}
+
+// What a call runs, outermost first.
+void print_ir(const Model& model, const InspectOptions& options) {
+  const ValueList inputs = compile_for_a_call(model, options);
+  const Inspection seen = inspect(model.module(), inputs, {.calls = 1});
+  for (const ProgramInspection& program : seen.programs)
+    std::printf("%s\n", program.driver.ir.c_str());
+  for (const KernelInspection& kernel : seen.kernels)
+    std::printf("%s\n", kernel.ir.c_str());
 }
 
 }  // namespace
@@ -169,6 +187,10 @@ void inspect(const InspectOptions& options) {
   const Model model(options.model, options.weights);
   std::optional<Report> report;
   progress.say("compiling");
+  if (options.ir) {
+    progress.clear();
+    return print_ir(model, options);
+  }
   if (options.compile) report = compiled(model, options);
   progress.clear();
   if (options.dot) {

@@ -1,8 +1,12 @@
 #include "src/program/running/executable.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
+#include <utility>
 
 #include "fxjit/error.h"
 #include "src/support/machine/cache_line.h"
@@ -16,31 +20,13 @@ namespace {
 using support::round_up;
 
 constexpr size_t kCacheLine = support::kCacheLine;
-
-// Work of some ten microseconds, too little to even out.
-bool is_short(const StepPlan& plan) {
-  constexpr double kShortFlops = 4e6, kShortBytes = 1e6;
-  return plan.flops < kShortFlops && plan.bytes < kShortBytes;
-}
-
-// Few tasks are cut into one run per thread, so that neighbouring tasks (whose
-// weights lie side by side) stay together, and short work so that threads find
-// in their caches what they wrote; many are cut into more, to even out.
-// Routines have cut their work for the threads themselves.
-int64_t chunk_of(const StepPlan& plan, bool routine, int threads) {
-  const int64_t per_thread = (plan.tasks + threads - 1) / threads;
-  constexpr int64_t kManyTasks = 32;
-  constexpr int64_t kRunsPerThread = 4;
-  const int64_t run = per_thread < kManyTasks || (!routine && is_short(plan))
-                          ? per_thread
-                          : (per_thread + kRunsPerThread - 1) / kRunsPerThread;
-  return round_up(std::max(plan.grain, run), plan.together);
-}
+// Each thread's status is in a cache line of its own.
+constexpr size_t kStatusStride = kCacheLine / sizeof(int32_t);
 
 }  // namespace
 
 // Working memory of one call at a time.
-struct Executable::Context {
+struct Executable::Context : DriverState {
   explicit Context(std::atomic<int>& contexts) : count(contexts) {
     count.fetch_add(1, std::memory_order_relaxed);
   }
@@ -48,11 +34,29 @@ struct Executable::Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
+  // For the next call.
+  void begin(StepTimes* times_of_call) {
+    times = times_of_call;
+    observed = times != nullptr;
+    writes = 0;
+    for (size_t i = 0; i < status.size(); i += kStatusStride) status[i] = kOk;
+  }
+  int32_t worst_status() const {
+    int32_t worst = kOk;
+    for (size_t i = 0; i < status.size(); i += kStatusStride)
+      worst = std::max(worst, status[i]);
+    return worst;
+  }
+
   std::atomic<int>& count;
   support::AlignedBlock arena;
   support::AlignedBlock scratch;
-  std::vector<void*> operands;
+  std::vector<void*> all_operands;
+  std::vector<StepCall> all_calls;
   std::vector<int32_t> status;  // Per thread, so that none is shared.
+  StepTimes* times = nullptr;
+  size_t writes = 0;  // Writers that have run.
+  std::exception_ptr error;
 };
 
 Executable::Executable(Parts parts) : parts_(std::move(parts)) {
@@ -61,42 +65,26 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
                   parts_.plans.size() == program.steps.size(),
               "one kernel and plan per step");
   arena_bytes_ = round_up(static_cast<size_t>(program.arena_bytes), kCacheLine);
-  for (size_t i = 0; i < program.steps.size(); ++i) {
-    const Step& step = program.steps[i];
-    const StepPlan& plan = parts_.plans[i];
+  for (const StepPlan& plan : parts_.plans)
     thread_scratch_ =
         std::max(thread_scratch_, round_up(plan.scratch_bytes, kCacheLine));
-    const ExternCode* const external = parts_.kernels[i].external.get();
-    const int64_t chunk =
-        chunk_of(plan, external != nullptr, parts_.max_threads);
-    const bool parallel = plan.tasks > chunk && parts_.max_threads > 1;
-    const auto first = static_cast<int32_t>(operands_.size());
-    add_operands(step, external);
-    if (plan.tasks == 0) continue;
-    launches_.push_back({parts_.kernels[i].kernel, parts_.kernels[i].data.get(),
-                         external, first, static_cast<int32_t>(i), plan.tasks,
-                         chunk, parallel ? parts_.max_threads : 1});
-  }
   scratch_bytes_ =
       thread_scratch_ * static_cast<size_t>(std::max(1, parts_.max_threads));
-}
-
-void Executable::add_operands(const Step& step, const ExternCode* external) {
-  for (size_t i = 0; i < step.operands.size(); ++i) {
-    const OperandRef& ref = step.operands[i];
-    if (external && !external->reads(i)) {
-      operands_.push_back({});
-      continue;
-    }
-    const Buffer& buffer = parts_.program.buffers[ref.buffer];
-    if (buffer.home == Home::input || buffer.home == Home::output)
-      patches_.push_back({static_cast<int32_t>(operands_.size()), buffer.index,
-                          ref.byte_offset, buffer.home == Home::output});
-    operands_.push_back(ref);
-  }
+  fill_frame();
 }
 
 Executable::~Executable() = default;
+
+void Executable::fill_frame() {
+  const std::vector<Launch>& launches = parts_.schedule.launches;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const auto step = static_cast<size_t>(launches[i].step);
+    steps_.push_back({parts_.kernels[step].kernel, launches[i].tasks});
+    if (external(step) && external(step)->writes_inputs())
+      writers_.push_back(static_cast<int32_t>(i));
+  }
+  frame_ = {this, steps_.data(), parts_.schedule.call_offsets.data()};
+}
 
 // Null where calls bring their own, and where nothing is read.
 std::byte* Executable::base_of(const OperandRef& ref,
@@ -124,39 +112,26 @@ std::unique_ptr<Executable::Context> Executable::make_context() const {
   if (arena_bytes_) context->arena = support::AlignedBlock(arena_bytes_);
   if (scratch_bytes_) context->scratch = support::AlignedBlock(scratch_bytes_);
   context->status.resize(static_cast<size_t>(parts_.max_threads) *
-                         (kCacheLine / sizeof(int32_t)));
-  for (const OperandRef& ref : operands_) {
+                         kStatusStride);
+  for (const OperandRef& ref : parts_.schedule.operands) {
     std::byte* const base = base_of(ref, *context);
-    context->operands.push_back(base ? base + ref.byte_offset : nullptr);
+    context->all_operands.push_back(base ? base + ref.byte_offset : nullptr);
   }
+  context->operands = context->all_operands.data();
+  for (const Launch& launch : parts_.schedule.launches)
+    add_call(launch, *context);
+  context->calls = context->all_calls.data();
   return context;
 }
 
-void Executable::launch(const Launch& launch, Context& context,
-                        std::vector<StepTimes>* bodies) const {
-  // Extern kernels may throw; they then have a single task and run here.
-  const auto body = [&](int64_t begin, int64_t end, int thread) {
-    StepCall call;
-    call.operands = context.operands.data() + launch.first_operand;
-    call.scratch = static_cast<std::byte*>(context.scratch.data()) +
-                   thread_scratch_ * static_cast<size_t>(thread);
-    call.status = context.status.data() +
-                  static_cast<size_t>(thread) * (kCacheLine / sizeof(int32_t));
-    call.data = launch.data;
-    call.bodies = bodies;
-    std::optional<support::FlushToZero> flush;
-    if (parts_.flushes_to_zero) flush.emplace();
-    if (launch.external) {
-      call.part = launch.kernel;
-      launch.external->run(call, begin, end);
-    } else {
-      launch.kernel(&call, begin, end);
-    }
-  };
-  if (launch.threads > 1)
-    parts_.pool->parallel_for(launch.tasks, body, launch.threads, launch.chunk);
-  else
-    body(0, launch.tasks, 0);
+void Executable::add_call(const Launch& launch, Context& context) const {
+  const StepCode& code = parts_.kernels[static_cast<size_t>(launch.step)];
+  StepCall& call = context.all_calls.emplace_back();
+  call.operands = context.operands + launch.first_operand;
+  call.scratch = static_cast<std::byte*>(context.scratch.data());
+  call.status = context.status.data();
+  call.data = code.data.get();
+  if (code.external) call.part = code.kernel;
 }
 
 void Executable::run(std::span<void* const> inputs,
@@ -176,27 +151,16 @@ Executable::Session::~Session() { executable_.kept_.give(std::move(context_)); }
 void Executable::Session::run(std::span<void* const> inputs,
                               std::span<void* const> outputs,
                               StepTimes* times) {
-  const std::vector<Launch>& launches = executable_.launches_;
-  for (const Patch& patch : executable_.patches_)
-    context_->operands[patch.operand] =
-        static_cast<std::byte*>(patch.output ? outputs[patch.index]
-                                             : inputs[patch.index]) +
-        patch.byte_offset;
-  std::fill(context_->status.begin(), context_->status.end(), kOk);
-  size_t done = 0;
-  try {
-    for (; done < launches.size() &&
-           executable_.may_run(launches[done], *context_);
-         ++done)
-      executable_.launch_timed(launches[done], *context_, times);
-  } catch (...) {
-    executable_.undo_writes(done, *context_);
-    throw;
+  context_->begin(times);
+  executable_.drive({inputs.data(), outputs.data()}, *context_);
+  if (context_->error) {
+    executable_.undo_writes(*context_);
+    std::rethrow_exception(std::exchange(context_->error, nullptr));
   }
   if (times) ++times->calls;
-  const int32_t status = status_of(*context_);
+  const int32_t status = context_->worst_status();
   if (status == kOk) return;
-  executable_.undo_writes(done, *context_);
+  executable_.undo_writes(*context_);
   // Either way the interpreter computes the call: oneDNN fails, for one, while
   // the process ends.
   throw ValueFailure(status == kIndexOutOfRange
@@ -204,34 +168,84 @@ void Executable::Session::run(std::span<void* const> inputs,
                          : "a step of the compiled program failed");
 }
 
-void Executable::launch_timed(const Launch& next, Context& context,
-                              StepTimes* times) const {
-  if (!times) return launch(next, context, nullptr);
+// What failed is in the context.
+void Executable::drive(const DriverIo& io, Context& context) const {
+  std::optional<support::FlushToZero> flush;
+  if (parts_.flushes_to_zero) flush.emplace();
+  parts_.driver(&frame_, &io, &context);
+}
+
+// The interpreter computes a call that fails, from the inputs that were given:
+// nothing is written to them any more.
+bool Executable::run_step(int32_t step, Context& context) const {
+  const Launch& launch = parts_.schedule.launches[static_cast<size_t>(step)];
+  const ExternCode* const routine = external(static_cast<size_t>(launch.step));
+  const bool writes = routine && routine->writes_inputs();
+  if (writes && context.worst_status() != kOk) return false;
+  StepCall& call = context.calls[step];
+  call.bodies = nullptr;
+  if (context.times)
+    run_timed(launch, call, *context.times);
+  else
+    run_tasks(launch, call);
+  if (writes) ++context.writes;
+  return true;
+}
+
+void Executable::run_timed(const Launch& launch, StepCall& call,
+                           StepTimes& times) const {
   using Clock = std::chrono::steady_clock;
-  const bool calls_bodies = next.external && !next.external->bodies().empty();
+  const auto step = static_cast<size_t>(launch.step);
+  if (external(step) && !external(step)->bodies().empty())
+    call.bodies = &times.bodies[launch.step];
   const auto start = Clock::now();
-  launch(next, context, calls_bodies ? &times->bodies[next.step] : nullptr);
-  times->nanoseconds[next.step] +=
+  run_tasks(launch, call);
+  times.nanoseconds[step] +=
       std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-int32_t Executable::status_of(const Context& context) {
-  return *std::max_element(context.status.begin(), context.status.end());
+void Executable::run_tasks(const Launch& launch, const StepCall& call) const {
+  const StepCode& code = parts_.kernels[static_cast<size_t>(launch.step)];
+  const auto run = [&](const StepCall& mine, int64_t begin, int64_t end) {
+    if (code.external)
+      code.external->run(mine, begin, end);
+    else
+      code.kernel(&mine, begin, end);
+  };
+  // Code that may throw has a single task.
+  if (launch.threads == 1) return run(call, 0, launch.tasks);
+  const auto on_thread = [&](int64_t begin, int64_t end, int thread) {
+    StepCall mine = call;
+    mine.scratch += thread_scratch_ * static_cast<size_t>(thread);
+    mine.status += kStatusStride * static_cast<size_t>(thread);
+    std::optional<support::FlushToZero> flush;
+    if (parts_.flushes_to_zero) flush.emplace();
+    run(mine, begin, end);
+  };
+  parts_.pool->parallel_for(launch.tasks, on_thread, launch.threads,
+                            launch.chunk);
 }
 
-// The interpreter computes a call that fails, from the inputs that were given.
-bool Executable::may_run(const Launch& next, const Context& context) const {
-  return !next.external || !next.external->writes_inputs() ||
-         status_of(context) == kOk;
-}
-
-void Executable::undo_writes(size_t done, Context& context) const {
-  while (done-- > 0) {
-    const Launch& step = launches_[done];
-    if (!step.external || !step.external->writes_inputs()) continue;
+void Executable::undo_writes(Context& context) const {
+  while (context.writes > 0) {
+    const int32_t step = writers_[--context.writes];
+    const Launch& launch = parts_.schedule.launches[static_cast<size_t>(step)];
     StepCall call{};
-    call.operands = context.operands.data() + step.first_operand;
-    step.external->undo(call);
+    call.operands = context.calls[step].operands;
+    external(static_cast<size_t>(launch.step))->undo(call);
+  }
+}
+
+int32_t fxjit_run_step(const DriverFrame* frame, DriverState* state,
+                       int32_t step) {
+  auto& context = *static_cast<Executable::Context*>(state);
+  try {
+    return frame->executable->run_step(step, context) ? 0 : 1;
+  } catch (const abi::__forced_unwind&) {
+    throw;  // The thread is being ended, which nothing may stop.
+  } catch (...) {
+    context.error = std::current_exception();
+    return 1;
   }
 }
 

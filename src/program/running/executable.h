@@ -1,7 +1,7 @@
-// Executable: a Program with its kernels and weights, ready to run. Immutable
-// and shared: any number of threads may call run() at the same time. A repeated
-// call allocates nothing and takes no lock: working memory is kept in a few
-// slots and handed from call to call.
+// Executable: a Program with its driver, kernels and weights, ready to run.
+// Immutable and shared: any number of threads may call run() at the same time.
+// A repeated call allocates nothing and takes no lock: working memory is kept
+// in a few slots and handed from call to call.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fxjit/thread_pool.h"
+#include "src/program/driver/schedule.h"
 #include "src/program/steps/program.h"
 #include "src/program/steps/step_code.h"
 #include "src/support/memory/spare_slots.h"
@@ -49,9 +50,11 @@ class Executable {
  public:
   struct Parts {
     Program program;
-    std::vector<Tensor> constants;           // One per Program::constants.
-    std::vector<StepCode> kernels;           // One per step.
-    std::vector<StepPlan> plans;             // One per step.
+    std::vector<Tensor> constants;  // One per Program::constants.
+    std::vector<StepCode> kernels;  // One per step.
+    std::vector<StepPlan> plans;    // One per step.
+    Schedule schedule;
+    DriverFn driver = nullptr;               // Of the schedule's form.
     std::vector<const void*> packed;         // One per packed weight.
     std::shared_ptr<const void> keep_alive;  // Code and weights.
     // Calls take numbers below the smallest normal one for zeros.
@@ -73,6 +76,7 @@ class Executable {
     return parts_.kernels[step].external.get();
   }
   int max_threads() const { return parts_.max_threads; }
+  const DriverForm& driver() const { return parts_.schedule.driver; }
 
   // Calls of one thread, one after the other, in one working memory.
   class Session;
@@ -93,41 +97,26 @@ class Executable {
 
  private:
   struct Context;
-  struct Patch {  // An operand that differs from call to call.
-    int32_t operand;
-    int32_t index;
-    int64_t byte_offset;
-    bool output;
-  };
-  struct Launch {
-    KernelFn kernel;
-    const void* data;
-    const ExternCode* external;
-    int32_t first_operand;
-    int32_t step;
-    int64_t tasks;
-    int64_t chunk;
-    int threads;
-  };
+  friend int32_t fxjit_run_step(const DriverFrame* frame, DriverState* state,
+                                int32_t step);
 
-  void add_operands(const Step& step, const ExternCode* external);
+  void fill_frame();
   std::byte* base_of(const OperandRef& ref, const Context& context) const;
   std::unique_ptr<Context> make_context() const;
-  void launch(const Launch& launch, Context& context,
-              std::vector<StepTimes>* bodies) const;
-  void launch_timed(const Launch& next, Context& context,
-                    StepTimes* times) const;
-  static int32_t status_of(const Context& context);
-  bool may_run(const Launch& next, const Context& context) const;
-  void undo_writes(size_t done, Context& context) const;
+  void add_call(const Launch& launch, Context& context) const;
+  void drive(const DriverIo& io, Context& context) const;
+  bool run_step(int32_t step, Context& context) const;
+  void run_tasks(const Launch& launch, const StepCall& call) const;
+  void run_timed(const Launch& launch, StepCall& call, StepTimes& times) const;
+  void undo_writes(Context& context) const;
 
   // Calls beyond this many at once allocate their working memory afresh.
   static constexpr int kKeptContexts = 16;
 
   Parts parts_;
-  std::vector<Launch> launches_;
-  std::vector<OperandRef> operands_;
-  std::vector<Patch> patches_;
+  std::vector<DriverStep> steps_;
+  std::vector<int32_t> writers_;  // Launches that write inputs.
+  DriverFrame frame_;
   size_t arena_bytes_ = 0;
   size_t thread_scratch_ = 0;
   size_t scratch_bytes_ = 0;

@@ -112,6 +112,11 @@ class RunData {
     for (const int32_t kernel : step.kernels)
       symbols.push_back(
           run_.inspection.kernels[static_cast<size_t>(kernel)].symbol);
+    // The driver of the program is shown with all of its steps.
+    const KernelInspection& driver =
+        run_.inspection.programs[static_cast<size_t>(flow.program)].driver;
+    if (!driver.symbol.empty() && step.report.by != ComputedBy::interpreter)
+      symbols.push_back(driver.symbol);
     json data = {{"label", step.report.label},
                  {"by", computed_by_name(step.report.by)},
                  {"kernel", step.report.kernel},
@@ -223,9 +228,13 @@ json kernel_data(const std::vector<const MeasuredRun*>& runs,
                  size_t most_bytes) {
   const std::map<std::string, double> times = times_of(runs);
   std::map<std::string, const KernelInspection*> kernels;
-  for (const MeasuredRun* run : runs)
+  for (const MeasuredRun* run : runs) {
     for (const KernelInspection& kernel : run->inspection.kernels)
       kernels.emplace(kernel.symbol, &kernel);
+    for (const ProgramInspection& program : run->inspection.programs)
+      if (!program.driver.symbol.empty())
+        kernels.emplace(program.driver.symbol, &program.driver);
+  }
   std::vector<std::pair<double, const KernelInspection*>> ordered;
   for (const auto& [symbol, kernel] : kernels)
     ordered.emplace_back(times.contains(symbol) ? times.at(symbol) : 0, kernel);

@@ -1,0 +1,97 @@
+#include "src/program/driver/schedule.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "src/support/rounding.h"
+
+namespace fxjit::program {
+namespace {
+
+// Work of some ten microseconds, too little to even out.
+bool is_short(const StepPlan& plan) {
+  constexpr double kShortFlops = 4e6, kShortBytes = 1e6;
+  return plan.flops < kShortFlops && plan.bytes < kShortBytes;
+}
+
+// Few tasks are cut into one run per thread, so that neighbouring tasks (whose
+// weights lie side by side) stay together, and short work so that threads find
+// in their caches what they wrote; many are cut into more, to even out.
+// Routines have cut their work for the threads themselves.
+int64_t chunk_of(const StepPlan& plan, bool routine, int threads) {
+  const int64_t per_thread = (plan.tasks + threads - 1) / threads;
+  constexpr int64_t kManyTasks = 32;
+  constexpr int64_t kRunsPerThread = 4;
+  const int64_t run = per_thread < kManyTasks || (!routine && is_short(plan))
+                          ? per_thread
+                          : (per_thread + kRunsPerThread - 1) / kRunsPerThread;
+  return support::round_up(std::max(plan.grain, run), plan.together);
+}
+
+class Scheduler {
+ public:
+  Scheduler(const Program& program, int max_threads)
+      : program_(program), max_threads_(max_threads) {}
+
+  void add(size_t step, const StepPlan& plan, const ExternCode* external) {
+    if (plan.tasks == 0) return;
+    const int64_t chunk = chunk_of(plan, external != nullptr, max_threads_);
+    const bool parallel = plan.tasks > chunk && max_threads_ > 1;
+    made_.launches.push_back({static_cast<int32_t>(step),
+                              static_cast<int32_t>(made_.operands.size()),
+                              plan.tasks, chunk, parallel ? max_threads_ : 1});
+    made_.driver.steps.push_back(parallel || external ? StepBy::runtime
+                                                      : StepBy::kernel);
+    const Step& described = program_.steps[step];
+    for (size_t i = 0; i < described.operands.size(); ++i)
+      add_operand(external && !external->reads(i) ? OperandRef()
+                                                  : described.operands[i]);
+  }
+
+  Schedule finish() {
+    std::ranges::sort(of_calls_, {}, [](const OfCall& each) {
+      const CallOperand& operand = each.operand;
+      return std::tuple(operand.output, operand.index, operand.slot);
+    });
+    for (const OfCall& each : of_calls_) {
+      made_.driver.operands.push_back(each.operand);
+      made_.call_offsets.push_back(each.byte_offset);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  struct OfCall {
+    CallOperand operand;
+    int64_t byte_offset;
+  };
+
+  void add_operand(const OperandRef& ref) {
+    const auto slot = static_cast<int32_t>(made_.operands.size());
+    made_.operands.push_back(ref);
+    if (ref.buffer < 0) return;
+    const Buffer& buffer = program_.buffers[static_cast<size_t>(ref.buffer)];
+    if (buffer.home == Home::input || buffer.home == Home::output)
+      of_calls_.push_back(
+          {{slot, buffer.index, buffer.home == Home::output}, ref.byte_offset});
+  }
+
+  const Program& program_;
+  const int max_threads_;
+  Schedule made_;
+  std::vector<OfCall> of_calls_;
+};
+
+}  // namespace
+
+Schedule make_schedule(
+    const Program& program, std::span<const StepPlan> plans,
+    std::span<const std::shared_ptr<const ExternCode>> externals,
+    int max_threads) {
+  Scheduler scheduler(program, max_threads);
+  for (size_t i = 0; i < plans.size(); ++i)
+    scheduler.add(i, plans[i], externals[i].get());
+  return scheduler.finish();
+}
+
+}  // namespace fxjit::program
