@@ -30,11 +30,18 @@ Value wide(GraphBuilder& b, const Value& x) {
   return call(b, "cast", {x, DType::i32});
 }
 
-// Sums along `dim` of the integers, in 32 bits.
+// Sums along `dim` of the integers, in 32 bits; those of constants are known.
 Value sums_along(GraphBuilder& b, const Value& x, int64_t dim, bool keep) {
   const ops::Op& sum = ops::get_op("sum");
-  const ValueList args{wide(b, x), dim, keep};
-  return b.call(sum, ops::bind(sum, args, {{"dtype", DType::i32}}));
+  const auto sums_of = [&](const Value& numbers) {
+    const ValueList args{numbers, dim, keep};
+    return ops::bind(sum, args, {{"dtype", DType::i32}});
+  };
+  if (const Tensor* const known = b.constant_of(x)) {
+    const ValueList args = sums_of(known->to(DType::i32));
+    return b.constant(ops::run_eager({sum, args}).as_tensor(), true);
+  }
+  return b.call(sum, sums_of(wide(b, x)));
 }
 
 }  // namespace
