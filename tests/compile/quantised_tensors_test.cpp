@@ -138,6 +138,25 @@ TEST(QuantisedTensors, TablesOfFloats) {
   EXPECT_THAT(report(*gm), HasSubstr("lookup"));
 }
 
+// Rows of a table are dequantised by the numbers of these rows.
+TEST(QuantisedTensors, PickedRows) {
+  const Tensor table = all_bytes(DType::i8, 32);
+  const Tensor one = testing::random_tensor({1, 1});
+  const Tensor each = testing::random_tensor({32, 1});
+  const Tensor places = Tensor::from(std::vector<int64_t>{3, 31, 0, 3}, {2, 2});
+  for (const Tensor& scale : {one, each}) {
+    const Graph gm = fx::symbolic_trace(nn::lambda(
+        "Model", {"x"},
+        [&](nn::Module& self, Value x) {
+          return nn::functional::embedding(
+              x, function("fxjit.dequantize", {self.attr("table"), scale}));
+        },
+        {{"table", nn::Parameter(table)}}));
+    expect_same(gm, places);
+    EXPECT_THAT(report(*gm), HasSubstr("embedding"));
+  }
+}
+
 TEST(QuantisedTensors, WhatIsNoNumberIsTheLeast) {
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> numbers{std::nanf(""), infinity, -infinity, 3e38f,
