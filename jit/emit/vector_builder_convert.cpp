@@ -1,4 +1,6 @@
 // VectorBuilder: conversions between dtypes, in registers and at memory.
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include <cmath>
 
 #include "jit/emit/vector_builder.h"
@@ -37,6 +39,23 @@ Value* bf16_bits_to_f32(VectorBuilder& b, Value* bits) {
   return b.bitcast(shifted, b.f32());
 }
 
+// The instruction for a whole vector, which gives the least integer for what
+// lies outside; null where there is none of this width.
+Value* whole_vector_to_i32(VectorBuilder& b, Value* value) {
+  if (value->getType() != b.vec(b.f32())) return nullptr;
+  switch (b.level()) {
+    case CpuLevel::sse41:
+      return b.ir().CreateIntrinsic(llvm::Intrinsic::x86_sse2_cvttps2dq, {},
+                                    {value});
+    case CpuLevel::avx2:
+      return b.ir().CreateIntrinsic(llvm::Intrinsic::x86_avx_cvtt_ps2dq_256, {},
+                                    {value});
+    case CpuLevel::avx512:
+      break;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Value* VectorBuilder::from_memory(DType dtype, Value* value) {
@@ -63,6 +82,10 @@ Value* VectorBuilder::to_memory(DType dtype, Value* value) {
 // leaves it undefined.
 Value* VectorBuilder::float_to_int(Value* value, llvm::Type* to) {
   llvm::Type* wide = to->getIntegerBitWidth() < 32 ? i32() : to;
+  llvm::Type* narrow = with_shape_of(value, to);
+  if (wide == i32())
+    if (Value* whole = whole_vector_to_i32(*this, value))
+      return ir_.CreateTrunc(whole, narrow);
   llvm::Type* type = with_shape_of(value, wide);
   const unsigned bits = wide->getIntegerBitWidth();
   const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
@@ -71,7 +94,7 @@ Value* VectorBuilder::float_to_int(Value* value, llvm::Type* to) {
   Value* least =
       llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits));
   Value* whole = ir_.CreateSelect(inside, ir_.CreateFPToSI(value, type), least);
-  return ir_.CreateTrunc(whole, with_shape_of(value, to));
+  return ir_.CreateTrunc(whole, narrow);
 }
 
 Value* VectorBuilder::convert(Value* value, DType from, DType to) {

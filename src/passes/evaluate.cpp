@@ -16,6 +16,8 @@ Value eager_call(const char* op, ValueList args, Kwargs kwargs = {}) {
 }
 
 Value run_integer_contract(const Value& input, const Tensor& weight) {
+  if (weight.dtype() == DType::i16)
+    return eager_call("fxjit.integer_matmul", {input, weight});
   const Value rows = eager_call(
       "reshape", {eager_call("clone", {input}), Dims{-1, weight.size(0)}});
   return eager_call("fxjit.integer_matmul", {rows, weight});

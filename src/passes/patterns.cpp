@@ -6,8 +6,10 @@ namespace fxjit::passes {
 #define FXJIT_PATTERNS(row) \
   row(drop_unread_results)  \
   row(fold_batch_norm)      \
+  row(quantised_views)      \
   row(integer_products)     \
   row(pick_quantised)       \
+  row(byte_tables)          \
   row(fuse_padding)         \
   row(share_heads)          \
   row(fuse_attention)       \

@@ -143,7 +143,7 @@ QuadLayout::QuadLayout(int64_t depth, int64_t columns, int64_t fixes)
   ends_at = groups * kQuadColumns * int64_t{sizeof(int32_t)};
   quads_at =
       round_up(ends_at + groups * int64_t{sizeof(uint32_t)}, kQuadAlignment);
-  fixes_at = quads_at + groups * group_bytes();
+  fixes_at = quads_at + round_up(groups * group_bytes(), kQuadAlignment);
   bytes = fixes_at + fixes * int64_t{sizeof(QuadFix)};
 }
 
@@ -159,6 +159,30 @@ int64_t count_fixes(const ByteMatrix& matrix, int group) {
     total += static_cast<int64_t>(most) * kQuadColumns;
   }
   return total;
+}
+
+void pack_pairs(const ShortMatrix& matrix, std::byte* out) {
+  const QuadLayout layout(2 * matrix.depth, matrix.columns);
+  std::memset(out, 0, static_cast<size_t>(layout.quads_at));
+  auto* to = reinterpret_cast<int16_t*>(out + layout.quads_at);
+  const int64_t step = 2 * kQuadColumns;  // Of a pair of all columns.
+  for (int64_t g = 0; g < layout.groups; ++g, to += layout.quads * step) {
+    const int64_t first = g * kQuadColumns;
+    const int64_t count = std::min(kQuadColumns, matrix.columns - first);
+    if (count < kQuadColumns || matrix.depth < 2 * layout.quads)
+      std::fill_n(to, layout.quads * step, int16_t{0});
+    for (int64_t n = 0; n < count; ++n) {
+      const int16_t* from = matrix.data + (first + n) * matrix.column_stride;
+      int16_t* pair = to + 2 * n;
+      int64_t k = 0;
+      for (; k + 1 < matrix.depth; k += 2, pair += step) {
+        pair[0] = from[0];
+        pair[1] = from[matrix.depth_stride];
+        from += 2 * matrix.depth_stride;
+      }
+      if (k < matrix.depth) pair[0] = from[0];
+    }
+  }
 }
 
 void pack_quads(const ByteMatrix& matrix, int group, std::byte* out) {

@@ -51,6 +51,7 @@ struct QuadLayout {
 
   int64_t quads;   // Of a column.
   int64_t groups;  // Of columns.
+  // Without fixes matrices may follow one another.
   int64_t ends_at, quads_at, fixes_at, bytes;
 
   int64_t group_bytes() const { return quads * kQuadRows * kQuadColumns; }
@@ -58,6 +59,17 @@ struct QuadLayout {
 
 // How many fixes a matrix has, those that fill up groups of columns included.
 int64_t count_fixes(const ByteMatrix& matrix, int group);
+
+// A matrix [depth, columns] of 16 bits, strides in elements.
+struct ShortMatrix {
+  const int16_t* data;
+  int64_t depth, columns;
+  int64_t depth_stride, column_stride;
+};
+
+// Writes pairs of the depth where bytes have quads, and no sums nor fixes:
+// QuadLayout(2 * depth, columns).bytes.
+void pack_pairs(const ShortMatrix& matrix, std::byte* out);
 
 // Writes QuadLayout(depth, columns, count_fixes(matrix, group)).bytes.
 void pack_quads(const ByteMatrix& matrix, int group, std::byte* out);

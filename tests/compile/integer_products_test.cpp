@@ -209,7 +209,9 @@ TEST(IntegerProducts, LinearOfDequantized) {
 }
 
 struct Image {
-  int64_t batch, channels, size, features, kernel, stride, pad;
+  int64_t batch, channels, size, features, kernel, stride, pad, groups = 1;
+
+  int64_t depth() const { return channels / groups; }
 };
 
 Tensor whole_conv(const Image& i, const Tensor& x, const Tensor& w, int p) {
@@ -221,16 +223,17 @@ Tensor whole_conv(const Image& i, const Tensor& x, const Tensor& w, int p) {
     for (int64_t o = 0; o < i.features; ++o)
       for (int64_t at = 0; at < out * out; ++at, ++to) {
         int64_t sum = 0;
-        for (int64_t c = 0; c < i.channels; ++c)
+        for (int64_t d = 0; d < i.depth(); ++d)
           for (int64_t k = 0; k < i.kernel * i.kernel; ++k) {
             const int64_t row = at / out * i.stride + k / i.kernel - i.pad;
             const int64_t column = at % out * i.stride + k % i.kernel - i.pad;
             if (row < 0 || row >= i.size || column < 0 || column >= i.size)
               continue;
+            const int64_t c = o / (i.features / i.groups) * i.depth() + d;
             sum += (number(x, ((n * i.channels + c) * i.size + row) * i.size +
                                   column) -
                     p) *
-                   number(w, (o * i.channels + c) * i.kernel * i.kernel + k);
+                   number(w, (o * i.depth() + d) * i.kernel * i.kernel + k);
           }
         *to = static_cast<int32_t>(sum);
       }
@@ -242,15 +245,20 @@ TEST(IntegerProducts, Convolutions) {
                          {2, 8, 7, 5, 1, 1, 0},
                          {1, 16, 6, 24, 3, 1, 1},
                          {1, 1, 8, 3, 5, 1, 2},
-                         {2, 5, 8, 9, 1, 2, 0}}) {
+                         {2, 5, 8, 9, 1, 2, 0},
+                         {2, 12, 9, 12, 3, 1, 1, 12},
+                         {1, 9, 10, 9, 5, 2, 2, 9},
+                         {1, 8, 7, 12, 3, 1, 1, 4},
+                         {1, 3, 7, 6, 3, 2, 1, 3}}) {
     const Tensor x =
         bytes(DType::u8, {i.batch, i.channels, i.size, i.size}, Fill::any, 1);
-    const Tensor w = bytes(
-        DType::i8, {i.features, i.channels, i.kernel, i.kernel}, Fill::any, 2);
+    const Tensor w =
+        bytes(DType::i8, {i.features, i.depth(), i.kernel, i.kernel},
+              i.groups == i.channels ? Fill::both : Fill::any, 2);
     const Dims stride{i.stride, i.stride}, pad{i.pad, i.pad};
     const auto conv = [&](const Value& x, const Value& p) {
       return function("fxjit.integer_conv",
-                      {x, w, stride, pad, pad, Dims{1, 1}, 1, p});
+                      {x, w, stride, pad, pad, Dims{1, 1}, i.groups, p});
     };
     const Tensor wanted = whole_conv(i, x, w, 77);
     const Tensor p = scalar(DType::u8, 77);

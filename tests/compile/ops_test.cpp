@@ -77,10 +77,16 @@ bool runs_eagerly(const OpCase& c) {
   return is_left_out(c, first);
 }
 
-// Either way is fine: doubles are multiplied fast where a product is one of
-// matrices.
+bool has_small_integers(const OpCase& c) {
+  return any_tensor(c, [](const Tensor& t) {
+    return is_integral(t.dtype()) && dtype_size(t.dtype()) <= 2;
+  });
+}
+
+// Either way is fine: doubles and small integers are multiplied fast where a
+// product is one of matrices.
 bool may_run_eagerly(const OpCase& c) {
-  return has_doubles(c) &&
+  return (has_doubles(c) || has_small_integers(c)) &&
          (ops::facts_of(*c.op).native == ops::NativeCalls::products ||
           c.op->row.lowering == ops::Lowering::attention);
 }

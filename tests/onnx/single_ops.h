@@ -24,6 +24,7 @@ struct SingleOp {
 
 // One file each.
 std::vector<SingleOp> fused_ops();
+std::vector<SingleOp> quantized_ops();
 std::vector<SingleOp> plane_ops();
 std::vector<SingleOp> feature_ops();
 std::vector<SingleOp> estimator_ops();

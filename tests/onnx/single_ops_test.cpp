@@ -28,6 +28,8 @@ namespace {
 
 int64_t element_type(DType dtype) {
   if (dtype == DType::f32) return kFloat;
+  if (dtype == DType::u8 || dtype == DType::i8)
+    return dtype == DType::u8 ? 2 : 3;
   return dtype == DType::i32 ? 6 : kInt64;
 }
 
@@ -103,6 +105,8 @@ std::string name_of(const testing::TestParamInfo<SingleOp>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Fused, OnnxSingleOps, testing::ValuesIn(fused_ops()),
                          name_of);
+INSTANTIATE_TEST_SUITE_P(Quantized, OnnxSingleOps,
+                         testing::ValuesIn(quantized_ops()), name_of);
 INSTANTIATE_TEST_SUITE_P(Planes, OnnxSingleOps, testing::ValuesIn(plane_ops()),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Features, OnnxSingleOps,

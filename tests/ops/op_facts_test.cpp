@@ -51,7 +51,7 @@ TEST(OpFacts, EveryGatherStatesItsOperands) {
     EXPECT_EQ(parameter(*op, roles.dim), rows ? "none" : "dim");
     ++found;
   }
-  EXPECT_EQ(found, 3);
+  EXPECT_EQ(found, 4);
 }
 
 TEST(OpFacts, WhatOpsWriteHasAPureForm) {

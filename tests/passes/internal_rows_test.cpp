@@ -46,6 +46,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.integer_conv", Aliasing::never},
     {"fxjit.dequantize", Aliasing::never},
     {"fxjit.quantize", Aliasing::never},
+    {"fxjit.lookup", Aliasing::never},
 };
 
 TEST(InternalRows, StateWhoseMemoryTheirResultsAre) {

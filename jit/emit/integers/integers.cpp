@@ -1,5 +1,6 @@
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "jit/emit/epilogue.h"
@@ -61,15 +62,94 @@ class IntegerEmitter {
     return static_cast<size_t>(vector * kQuadColumns + column);
   }
 
+  bool is_one_row() const { return form_.vectors == 0; }
+
   // The sums of a group of columns; gives the end of its fixes.
   Value* emit_group(Value* group, Value* first_fix) {
+    if (is_one_row()) return emit_row_group(group, first_fix);
     Value* column = b_.mul(group, b_.i64(kQuadColumns));
     Values sums = products(group, start_sums(column));
-    Value* end = b_.ir().CreateZExt(
-        b_.load_raw(b_.i32(), b_.offset(fix_ends_, b_.i32(), group)), b_.i64());
-    sums = fixed(sums, first_fix, end);
+    Value* end = end_of_fixes(group, first_fix);
+    if (!has_shorts()) sums = fixed(sums, first_fix, end);
     for (int i = 0; i < form_.vectors; ++i) store_columns(sums, i, column);
     return end;
+  }
+
+  Value* end_of_fixes(Value* group, Value* first) {
+    if (has_shorts()) return first;
+    return b_.ir().CreateZExt(
+        b_.load_raw(b_.i32(), b_.offset(fix_ends_, b_.i32(), group)), b_.i64());
+  }
+
+  // One row: lanes are the columns of several quads, whose sums are added.
+  Value* emit_row_group(Value* group, Value* first_fix) {
+    Value* column = b_.mul(group, b_.i64(kQuadColumns));
+    Value* weights = b_.offset_bytes(
+        weights_, b_.mul(group, b_.mul(quads_, b_.i64(kRowBytes))));
+    const int parts = b_.lanes() / static_cast<int>(kQuadColumns);
+    Value* zero = b_.splat(b_.ir().getInt32(0));
+    const Values sums =
+        b_.loop(b_.i64(0), quads_, b_.i64(parts), {zero},
+                [&](Value* quad, const Values& carried) {
+                  Value* at = b_.mul(quad, b_.i64(kRowBytes));
+                  Value* made =
+                      quad_sums(load_quads(lhs_, at), load_quads(weights, at));
+                  return Values{b_.add(carried[0], made)};
+                });
+    Value* sum = row_start(column);
+    for (int part = 0; part < parts; ++part)
+      sum = b_.add(sum, b_.slice(sums[0], part * 4, 4));
+    Value* end = end_of_fixes(group, first_fix);
+    if (!has_shorts())
+      sum = b_.loop(first_fix, end, b_.i64(kQuadColumns), {sum},
+                    [&](Value* fix, const Values& carried) {
+                      return Values{b_.add(carried[0], row_fixes(fix))};
+                    })[0];
+    b_.store_raw(sum, b_.offset(sums_, b_.i32(), column));
+    return end;
+  }
+
+  static constexpr int64_t kRowBytes = kQuadColumns * kQuadRows;
+
+  Value* load_quads(Value* base, Value* at) {
+    return b_.load_raw(bytes_type(), b_.offset_bytes(base, at),
+                       static_cast<int>(kRowBytes));
+  }
+
+  Value* quad_sums(Value* rows, Value* factors) {
+    Value* made = pairs(rows, factors);
+    return has_shorts() ? made : widened(made);
+  }
+
+  // What the sums of four columns begin with.
+  Value* row_start(Value* column) {
+    Value* columns = b_.load_raw(b_.vec(b_.i32(), 4),
+                                 b_.offset(column_sums_, b_.i32(), column));
+    Value* start = b_.splat(b_.load_raw(b_.i32(), row_starts_), 4);
+    return b_.add(start, b_.mul(columns, b_.splat(column_factor_, 4)));
+  }
+
+  // The sums of the fixes of four columns, each of a quad of its own.
+  Value* row_fixes(Value* fix) {
+    llvm::Type* type = b_.vec(b_.i32(), 4);
+    Value* at =
+        b_.offset_bytes(fixes_, b_.mul(fix, b_.i64(int64_t{sizeof(QuadFix)})));
+    Value* rows = llvm::PoisonValue::get(type);
+    Value* factors = rows;
+    for (int64_t j = 0; j < kQuadColumns; ++j) {
+      Value* one = b_.offset_bytes(at, j * int64_t{sizeof(QuadFix)});
+      Value* quad = b_.ir().CreateZExt(b_.load_raw(b_.i32(), one), b_.i64());
+      Value* row = b_.load_raw(
+          b_.i32(), b_.offset_bytes(lhs_, b_.mul(quad, b_.i64(kRowBytes))));
+      Value* bytes = b_.load_raw(
+          b_.i32(), b_.offset_bytes(one, int64_t{offsetof(QuadFix, bytes)}));
+      rows = b_.ir().CreateInsertElement(rows, row, static_cast<uint64_t>(j));
+      factors =
+          b_.ir().CreateInsertElement(factors, bytes, static_cast<uint64_t>(j));
+    }
+    llvm::Type* bytes = b_.vec(b_.i8(), static_cast<int>(kRowBytes));
+    return quad_sums(b_.ir().CreateBitCast(rows, bytes),
+                     b_.ir().CreateBitCast(factors, bytes));
   }
 
   Values start_sums(Value* column) {
@@ -93,19 +173,22 @@ class IntegerEmitter {
     constexpr int64_t kQuadBytes = kQuadColumns * kQuadRows;
     Value* weights = b_.offset_bytes(
         weights_, b_.mul(group, b_.mul(quads_, b_.i64(kQuadBytes))));
-    return b_.loop(b_.i64(0), quads_, b_.i64(form_.group), start,
+    return b_.loop(b_.i64(0), quads_, b_.i64(unit()), start,
                    [&](Value* quad, const Values& carried) {
                      Value* rows = lhs_at(quad);
                      Value* row = b_.offset_bytes(
                          weights, b_.mul(quad, b_.i64(kQuadBytes)));
                      Values sums = carried;
-                     const Values lhs =
-                         load_rows(rows, form_.group * form_.vectors);
+                     const Values lhs = load_rows(rows, unit() * form_.vectors);
                      for (int64_t j = 0; j < kQuadColumns; ++j)
                        add_column(sums, lhs, row, j);
                      return sums;
                    });
   }
+
+  bool has_shorts() const { return form_.group == 0; }
+  // Quads that are taken together.
+  int unit() const { return std::max(1, form_.group); }
 
   Value* lhs_at(Value* quad) {
     return b_.offset_bytes(
@@ -123,7 +206,7 @@ class IntegerEmitter {
 
   void add_column(Values& sums, const Values& lhs, Value* weights, int64_t j) {
     Values shorts(static_cast<size_t>(form_.vectors));
-    for (int g = 0; g < form_.group; ++g) {
+    for (int g = 0; g < unit(); ++g) {
       Value* factors = quad_at(weights, g * kQuadColumns + j);
       for (int i = 0; i < form_.vectors; ++i) {
         const auto vector = static_cast<size_t>(i);
@@ -132,9 +215,11 @@ class IntegerEmitter {
         shorts[vector] = g == 0 ? product : b_.add(shorts[vector], product);
       }
     }
-    for (int i = 0; i < form_.vectors; ++i)
+    for (int i = 0; i < form_.vectors; ++i) {
+      Value* made = shorts[static_cast<size_t>(i)];
       sums[at(i, j)] =
-          b_.add(sums[at(i, j)], widened(shorts[static_cast<size_t>(i)]));
+          b_.add(sums[at(i, j)], has_shorts() ? made : widened(made));
+    }
   }
 
   // Four weights for all rows.
@@ -186,31 +271,46 @@ class IntegerEmitter {
 
   llvm::Type* bytes_type() { return b_.vec(b_.i8(), vector_bytes()); }
 
-  // Sums of two products of u8 and s8, saturated in 16 bits.
+  // Sums of two products of u8 and s8, saturated in 16 bits; of two i16, in 32.
   Value* pairs(Value* rows, Value* factors) {
-    switch (b_.level()) {
-      case CpuLevel::sse41:
+    if (has_shorts()) return added_pairs(as_shorts(rows), as_shorts(factors));
+    switch (width_of(rows)) {
+      case 128:
         return call(llvm::Intrinsic::x86_ssse3_pmadd_ub_sw_128, rows, factors);
-      case CpuLevel::avx2:
+      case 256:
         return call(llvm::Intrinsic::x86_avx2_pmadd_ub_sw, rows, factors);
-      case CpuLevel::avx512:
+      default:
         break;
     }
     return call(llvm::Intrinsic::x86_avx512_pmaddubs_w_512, rows, factors);
   }
 
+  static unsigned width_of(Value* vector) {
+    return static_cast<unsigned>(
+        vector->getType()->getPrimitiveSizeInBits().getFixedValue());
+  }
+
+  Value* as_shorts(Value* bytes) {
+    const auto shorts = static_cast<int>(width_of(bytes) / 16);
+    return b_.ir().CreateBitCast(bytes, b_.vec(b_.i16(), shorts));
+  }
+
   // Sums of two in 32 bits.
   Value* widened(Value* shorts) {
-    Value* ones = b_.integer(shorts->getType(), 1);
-    switch (b_.level()) {
-      case CpuLevel::sse41:
-        return call(llvm::Intrinsic::x86_sse2_pmadd_wd, shorts, ones);
-      case CpuLevel::avx2:
-        return call(llvm::Intrinsic::x86_avx2_pmadd_wd, shorts, ones);
-      case CpuLevel::avx512:
+    return added_pairs(shorts, b_.integer(shorts->getType(), 1));
+  }
+
+  // Sums of two products of i16 in 32 bits.
+  Value* added_pairs(Value* x, Value* y) {
+    switch (width_of(x)) {
+      case 128:
+        return call(llvm::Intrinsic::x86_sse2_pmadd_wd, x, y);
+      case 256:
+        return call(llvm::Intrinsic::x86_avx2_pmadd_wd, x, y);
+      default:
         break;
     }
-    return call(llvm::Intrinsic::x86_avx512_pmaddw_d_512, shorts, ones);
+    return call(llvm::Intrinsic::x86_avx512_pmaddw_d_512, x, y);
   }
 
   Value* call(llvm::Intrinsic::ID intrinsic, Value* a, Value* b) {

@@ -7,6 +7,7 @@
 #include "src/import/named_members.h"
 #include "src/import/onnx/fixed_dims.h"
 #include "src/import/onnx/recorder_proxy.h"
+#include "src/ops/table/op_facts.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -227,10 +228,13 @@ Value Recorder::record(const ops::Spelling& function, ValueList args,
     };
     bool at_once = pure && is_number();
     if (at_once) {
-      // The size first: what is computed must fit the budget.
+      // The size first: what is computed must fit the budget. Quantised
+      // constants stay as narrow as they are.
+      const bool widens = ops::facts_of(*function.op).widens;
+      const int64_t most = widens ? int64_t{sizeof(float)} : kFoldBytes;
       try {
         at_once = bytes_of(ops::call_function(function, metas,
-                                              example_kwargs)) <= kFoldBytes;
+                                              example_kwargs)) <= most;
       } catch (const Error&) {
         // The shape depends on the numbers.
       }

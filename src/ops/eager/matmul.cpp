@@ -12,9 +12,12 @@ namespace {
 
 // Sums wrap for integers; signed overflow would be undefined.
 template <typename T>
-using SumOf =
-    std::conditional_t<is_half_type<T>, float,
-                       std::conditional_t<std::is_integral_v<T>, uint64_t, T>>;
+using SumOf = std::conditional_t<
+    is_half_type<T>, float,
+    std::conditional_t<
+        !std::is_integral_v<T>, T,
+        std::conditional_t<sizeof(T) == 8 || std::is_same_v<T, bool>, uint64_t,
+                           uint32_t>>>;
 
 template <typename T>
 SumOf<T> load(T value) {

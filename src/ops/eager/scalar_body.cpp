@@ -1,6 +1,8 @@
 #include "fxjit/scalar_body.h"
 
 #include <bit>
+#include <cmath>
+#include <optional>
 
 #include "fxjit/error.h"
 #include "fxjit/value.h"
@@ -8,6 +10,53 @@
 
 namespace fxjit {
 namespace {
+
+// `condition(x, bound) ? x : bound`: gives x, and the bound.
+struct Bounded {
+  int32_t inner;
+  double bound;
+};
+
+std::optional<Bounded> bounded(const ScalarBody& body, int32_t id, Prim by) {
+  const auto at = [&](int32_t i) -> const ScalarInstr& {
+    return body.instrs[static_cast<size_t>(i)];
+  };
+  const ScalarInstr& select = at(id);
+  if (select.prim != Prim::select || select.type != DType::f32)
+    return std::nullopt;
+  const auto [condition, inner, bound] = select.args;
+  const ScalarInstr& comparison = at(condition);
+  if (comparison.prim != by || at(bound).prim != Prim::constant ||
+      comparison.args[0] != inner || comparison.args[1] != bound)
+    return std::nullopt;
+  return Bounded{inner, at(bound).imm};
+}
+
+// Whether a float is a whole number, never -0: a rounded number and one of an
+// integer type.
+bool is_whole(const ScalarBody& body, int32_t id) {
+  const auto at = [&](int32_t i) -> const ScalarInstr& {
+    return body.instrs[static_cast<size_t>(i)];
+  };
+  const ScalarInstr& sum = at(id);
+  if (sum.prim != Prim::add || at(sum.args[0]).prim != Prim::round)
+    return false;
+  const ScalarInstr& moved = at(sum.args[1]);
+  if (moved.prim == Prim::constant)
+    return std::trunc(moved.imm) == moved.imm && !std::signbit(moved.imm);
+  return moved.prim == Prim::cast && is_integral(at(moved.args[0]).type);
+}
+
+// Whether a float is a number of the type of 8 bits, as quantising makes it.
+bool fits_type(const ScalarBody& body, int32_t id, DType type) {
+  const double low = type == DType::u8 ? 0 : -128;
+  if (type != DType::u8 && type != DType::i8) return false;
+  const auto most = bounded(body, id, Prim::lt);
+  if (!most || most->bound > low + 255) return false;
+  const auto least = bounded(body, most->inner, Prim::gt);
+  return least && least->bound >= low && least->bound <= most->bound &&
+         is_whole(body, least->inner);
+}
 
 bool is_comparison(Prim prim) { return prim >= Prim::eq && prim <= Prim::ge; }
 
@@ -141,6 +190,11 @@ Scalar ScalarBuilder::select(Scalar condition, Scalar a, Scalar b) {
 
 Scalar ScalarBuilder::cast(Scalar a, DType type) {
   if (a.type() == type) return a;
+  // Whole numbers that a type of 8 bits can hold are the same behind it.
+  if (const ScalarInstr& narrow = body_.instrs[static_cast<size_t>(a.id)];
+      type == DType::f32 && narrow.prim == Prim::cast &&
+      fits_type(body_, narrow.args[0], narrow.type))
+    return {this, narrow.args[0]};
   return push({.prim = Prim::cast, .type = type, .args = {a.id, -1, -1}});
 }
 

@@ -52,7 +52,7 @@ constexpr RowFacts<OpFacts>::Group kFacts[] = {
      "index_select"},
     {{.gather = {.kind = GatherKind::elements, .index = 2, .dim = 1},
       .native = NativeCalls::elements},
-     "gather"},
+     "gather fxjit.lookup"},
     {{.native = NativeCalls::elements}, "take_along_dim"},
 
     {update(UpdateKind::entries), "index_put"},

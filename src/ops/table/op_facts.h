@@ -42,7 +42,8 @@ struct GatherRoles {
 // tests/compile/ops_test.cpp holds every row to it.
 enum class NativeCalls : uint8_t {
   all,
-  products,   // Not of integers; of doubles where a product is one of matrices.
+  products,   // Of doubles and of integers of 8 and 16 bits where a product is
+              // one of matrices; not of other integers.
   single,     // Of f32 and the half types.
   sums,       // Of tensors with dims, floats in their own type, others in i64.
   quotients,  // Not integers by a tensor: a zero among them is an error.

@@ -1,6 +1,7 @@
 // Products of f32, and of what is computed in f32, become contractions.
 #include "src/ops/table/op_facts.h"
 #include "src/passes/fusing/loop_facts.h"
+#include "src/passes/lowering/integers.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
@@ -12,7 +13,8 @@ bool uniform(const Tensor& t, int first, int last) {
   return uniform_stride(t.sizes(), t.strides(), first, last) >= 0;
 }
 
-// `batch_dims` leading dims are batch, the rest but the last are rows.
+}  // namespace
+
 Value addressable(GraphBuilder& b, const Value& input, int batch_dims) {
   const Tensor t = val_of(input);
   const int last = t.dim() - 1;
@@ -22,6 +24,8 @@ Value addressable(GraphBuilder& b, const Value& input, int batch_dims) {
     return input;
   return b.call(materialize_op(), {input});
 }
+
+namespace {
 
 Value contract(GraphBuilder& b, const Value& input, ValueList weights,
                int batch_dims) {
@@ -164,6 +168,26 @@ Value lower_product(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
                     arg(roles.alpha, 1.0));
 }
 
+// A product of matrices of small integers, which wraps as their type does.
+Value lower_short_product(GraphBuilder& b, const ops::Op& op,
+                          const ValueList& args) {
+  const ops::ProductRoles& roles = ops::facts_of(op).product;
+  const bool plain =
+      roles.left >= 0 && roles.right >= 0 &&
+      (roles.added < 0 || args[static_cast<size_t>(roles.added)].is_none());
+  if (!plain) return {};
+  const Value x = args[static_cast<size_t>(roles.left)];
+  Value w = args[static_cast<size_t>(roles.right)];
+  if (!w.is_proxy() || val_of(x).dim() < 2 || val_of(w).dim() < 2 ||
+      val_of(x).size(-1) == 0)
+    return {};
+  if (roles.right_by_column) w = transpose_last(b, w);
+  const auto wide = [&](const Value& factor) {
+    return call(b, "cast", {factor, DType::i16});
+  };
+  return call(b, "cast", {short_sums(b, wide(x), wide(w)), val_of(x).dtype()});
+}
+
 }  // namespace
 
 Value lower_contraction(GraphBuilder& b, const ops::Op& op,
@@ -174,6 +198,8 @@ Value lower_contraction(GraphBuilder& b, const ops::Op& op,
       const Value wide = lower_product(b, op, widened(b, op, args));
       return call(b, "cast", {wide, half});
     }
+  for (const DType dtype : {DType::u8, DType::i8, DType::i16})
+    if (all_of_type(args, dtype)) return lower_short_product(b, op, args);
   return all_of_type(args, DType::f64) ? lower_doubles(b, op, args) : Value();
 }
 

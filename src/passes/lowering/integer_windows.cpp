@@ -1,5 +1,7 @@
 // Convolutions of 8-bit integers become contractions of windows over an image
-// with channels last, which the step gathers row by row.
+// with channels last, which the step gathers row by row. Those of one channel
+// each become sums of products of shifted images; other groups one convolution
+// each.
 #include "src/passes/channels_last.h"
 #include "src/passes/lowering/integers.h"
 #include "src/passes/lowering/internal_ops.h"
@@ -74,12 +76,82 @@ Value window_matrix(GraphBuilder& b, const Value& filter) {
       true);
 }
 
+// The numbers that one place of the windows sees, [N, OH, OW, C].
+Value place_of(GraphBuilder& b, const Value& x, const Window& window, int64_t i,
+               int64_t j) {
+  const Tensor t = val_of(x);
+  const Dims sizes{t.size(0), window.output(0, t.size(1)),
+                   window.output(1, t.size(2)), t.size(3)};
+  const Dims strides{t.stride(0), window.stride[0] * t.stride(1),
+                     window.stride[1] * t.stride(2), 1};
+  const int64_t offset = t.offset() + i * window.dilation[0] * t.stride(1) +
+                         j * window.dilation[1] * t.stride(2);
+  return call(b, "as_strided", {x, sizes, strides, offset});
+}
+
+// Products of 8 bits of which so many add up exactly in f32.
+constexpr int64_t kMostExactPlaces = (int64_t{1} << 24) / (255 * 255);
+
+// Sums of i32 of the windows of each channel, [N, OH, OW, C].
+Value sums_by_channel(GraphBuilder& b, const Value& image, const Window& window,
+                      const Tensor& filter) {
+  const Tensor numbers = filter.to(DType::f32).contiguous();
+  const int64_t channels = filter.size(0);
+  const int64_t places = window.kernel[0] * window.kernel[1];
+  Value sum;
+  for (int64_t at = 0; at < places; ++at) {
+    const Tensor factors =
+        numbers.as_strided({channels}, {places}, at).contiguous();
+    const Value x = place_of(b, image, window, at / window.kernel[1],
+                             at % window.kernel[1]);
+    const Value part =
+        call(b, "mul",
+             {call(b, "cast", {x, DType::f32}), b.constant(factors, true)});
+    sum = at == 0 ? part : call(b, "add", {sum, part});
+  }
+  return call(b, "cast", {sum, DType::i32});
+}
+
+// [places, C]
+Value place_matrix(GraphBuilder& b, const Tensor& filter) {
+  const Tensor dense = filter.contiguous();
+  const int64_t places = filter.size(2) * filter.size(3);
+  return b.constant(dense.as_strided({places, filter.size(0)}, {1, places}, 0),
+                    true);
+}
+
 bool is_taken(const GraphBuilder& b, const ValueList& args) {
   const Value &x = args[0], &w = args[1], &zero = args[7];
   return is_byte(val_of(x).dtype()) && is_byte(val_of(w).dtype()) &&
          b.constant_of(w) && val_of(w).dim() == 4 && val_of(x).dim() == 4 &&
-         args[6].as_int() == 1 && val_of(w).numel() > 0 &&
+         val_of(w).numel() > 0 && val_of(x).numel() > 0 &&
          (zero.is_none() || val_of(zero).numel() == 1);
+}
+
+// Each group of channels on its own, side by side.
+Value by_groups(GraphBuilder& b, const ValueList& args) {
+  const int64_t groups = args[6].as_int();
+  const int64_t features = val_of(args[1]).size(0) / groups;
+  const int64_t channels = val_of(args[0]).size(1) / groups;
+  ValueList parts;
+  for (int64_t g = 0; g < groups; ++g) {
+    ValueList part = args;
+    part[0] = call(b, "narrow", {args[0], 1, g * channels, channels});
+    part[1] = call(b, "narrow", {args[1], 0, g * features, features});
+    const Value& zero = args[8];
+    if (!zero.is_none() && val_of(zero).numel() > 1)
+      part[8] = call(b, "narrow", {zero, 0, g * features, features});
+    part[6] = 1;
+    parts.push_back(call(b, "fxjit.integer_conv", part));
+  }
+  return call(b, "cat", {Value::list(parts), 1});
+}
+
+bool is_by_channel(const ValueList& args) {
+  const Tensor w = val_of(args[1]);
+  return args[6].as_int() == val_of(args[0]).size(1) &&
+         args[6].as_int() == w.size(0) &&
+         w.size(2) * w.size(3) <= kMostExactPlaces;
 }
 
 }  // namespace
@@ -87,6 +159,8 @@ bool is_taken(const GraphBuilder& b, const ValueList& args) {
 Value lower_integer_conv(GraphBuilder& b, const ops::Op&,
                          const ValueList& args) {
   if (!is_taken(b, args)) return {};
+  const bool by_channel = args[6].as_int() > 1 && is_by_channel(args);
+  if (args[6].as_int() > 1 && !by_channel) return by_groups(b, args);
   const Value &x = args[0], &w = args[1], &zero = args[7];
   const IntegerFactor weight = without_zero(b, {w, args[8]});
   if (!weight.zero.is_none()) return {};
@@ -97,6 +171,12 @@ Value lower_integer_conv(GraphBuilder& b, const ops::Op&,
                       args[5].as_dims()};
   const Value image =
       with_last_dim_dense(b, padded(b, channels_to_back(b, x), window, zero));
+  if (by_channel) {
+    const Tensor& filter = *b.constant_of(weight.numbers);
+    return channels_to_front(
+        b, without_zeros(b, sums_by_channel(b, image, window, filter),
+                         {x, zero}, {place_matrix(b, filter), {}}));
+  }
   const Value matrix = window_matrix(b, weight.numbers);
   const Value sums = b.call(
       contract_op(), {windows_of(b, image, window), Value::list({matrix})});

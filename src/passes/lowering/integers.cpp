@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fxjit/functions.h"
+#include "src/passes/fusing/loop_facts.h"
 #include "src/passes/lowering/integers.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
@@ -30,11 +31,18 @@ Value wide(GraphBuilder& b, const Value& x) {
   return call(b, "cast", {x, DType::i32});
 }
 
-// Sums along `dim` of the integers, in 32 bits.
+// Sums along `dim` of the integers, in 32 bits; those of constants are known.
 Value sums_along(GraphBuilder& b, const Value& x, int64_t dim, bool keep) {
   const ops::Op& sum = ops::get_op("sum");
-  const ValueList args{wide(b, x), dim, keep};
-  return b.call(sum, ops::bind(sum, args, {{"dtype", DType::i32}}));
+  const auto sums_of = [&](const Value& numbers) {
+    const ValueList args{numbers, dim, keep};
+    return ops::bind(sum, args, {{"dtype", DType::i32}});
+  };
+  if (const Tensor* const known = b.constant_of(x)) {
+    const ValueList args = sums_of(known->to(DType::i32));
+    return b.constant(ops::run_eager({sum, args}).as_tensor(), true);
+  }
+  return b.call(sum, sums_of(wide(b, x)));
 }
 
 }  // namespace
@@ -74,13 +82,41 @@ IntegerFactor without_zero(GraphBuilder& b, const IntegerFactor& factor) {
   return {b.constant(centred.to(DType::i8), true), {}};
 }
 
+Value short_sums(GraphBuilder& b, const Value& x, const Value& w) {
+  const int rank = val_of(w).dim();
+  if (rank == 2)
+    return b.call(contract_op(), {addressable(b, x, 0), Value::list({w})});
+  const Dims batch = broadcast_shapes(leading_of(x), leading_of(w));
+  const Value lhs = expand_leading(b, x, batch);
+  Value rhs = expand_leading(b, w, batch);
+  const Tensor val = val_of(rhs);
+  if (uniform_stride(val.sizes(), val.strides(), 0, batch.size()) < 0)
+    rhs = b.call(materialize_op(), {rhs});
+  return b.call(contract_op(),
+                {addressable(b, lhs, batch.size()), Value::list({rhs})});
+}
+
+namespace {
+
+// Integers of 8 bits without their zero point: nine bits.
+Value short_factor(GraphBuilder& b, const Value& x, const Value& zero) {
+  const Value wide = call(b, "cast", {x, DType::i16});
+  if (is_nothing(b, zero)) return wide;
+  return call(b, "sub", {wide, call(b, "cast", {zero, DType::i16})});
+}
+
+}  // namespace
+
 Value lower_integer_matmul(GraphBuilder& b, const ops::Op&,
                            const ValueList& args) {
   const Value &x = args[0], &w = args[1];
-  const bool fits = is_byte(val_of(x).dtype()) && is_byte(val_of(w).dtype()) &&
-                    b.constant_of(w) && val_of(w).dim() == 2 &&
-                    val_of(x).dim() >= 2 && val_of(x).size(-1) > 0;
-  if (!fits) return {};
+  const bool bytes = is_byte(val_of(x).dtype()) && is_byte(val_of(w).dtype()) &&
+                     val_of(x).dim() >= 2 && val_of(w).dim() >= 2 &&
+                     val_of(x).size(-1) > 0;
+  if (!bytes) return {};
+  if (!b.constant_of(w) || val_of(w).dim() != 2)
+    return short_sums(b, short_factor(b, x, args[2]),
+                      short_factor(b, w, args[3]));
   const IntegerFactor weight = without_zero(b, {w, args[3]});
   const Value sums = b.call(contract_op(), {with_last_dim_dense(b, x),
                                             Value::list({weight.numbers})});

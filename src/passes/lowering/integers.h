@@ -12,6 +12,10 @@ struct IntegerFactor {
 
 bool is_byte(DType dtype);
 
+// The wrapping sums of i32 of a product of integers of 16 bits, [batch..., M,
+// K] by [batch..., K, N], batches broadcast.
+Value short_sums(GraphBuilder& builder, const Value& x, const Value& w);
+
 // A constant factor that is s8 without its zero point, so; others as they are.
 IntegerFactor without_zero(GraphBuilder& builder, const IntegerFactor& factor);
 

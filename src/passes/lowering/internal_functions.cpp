@@ -39,6 +39,10 @@ Value side_by_side(const ops::OpCall& call, int64_t dim) {
 Value integer_sums(const ops::OpCall& call) {
   const Tensor& weight = call[1].as_sequence()[0].as_tensor();
   Dims sizes = call.tensor(0).sizes();
+  if (weight.dim() > 2) {
+    sizes[sizes.size() - 1] = weight.size(-1);
+    return Tensor::meta(sizes, DType::i32);
+  }
   int64_t depth = 1;
   do {
     depth *= sizes[sizes.size() - 1];

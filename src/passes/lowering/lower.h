@@ -42,6 +42,9 @@ bool all_of_type(const ValueList& args, DType dtype);
 Dims leading_of(const Value& x);
 // `x` with these dims in place of its leading ones.
 Value expand_leading(GraphBuilder& builder, const Value& x, Dims leading);
+// What a contraction can read: a copy unless the elements of the last dim lie
+// side by side and the `batch_dims` leading dims and those of rows step evenly.
+Value addressable(GraphBuilder& builder, const Value& input, int batch_dims);
 // A copy unless the elements of the last dim lie side by side.
 Value with_last_dim_dense(GraphBuilder& builder, const Value& x);
 

@@ -1,12 +1,11 @@
-// Products of dequantised tensors by constant matrices become products of their
-// integers:
+// Products of dequantised tensors become products of their integers:
 //
 //   matmul(dequantize(x, s, p),             cast(integer_matmul(x, w, p, q),
 //          dequantize(w, t, q))     ==>          f32) * (s * t)
 //
 // and convolutions by constant filters those of theirs. Not where a scale or
-// zero point differs along the depth, nor of several groups. Linear layers and
-// addmm are products of this kind and an addition.
+// zero point differs along the depth, nor of few rows or columns by what is not
+// constant. Linear layers and addmm are products of this kind and an addition.
 #include <optional>
 
 #include "src/ops/eager/convolution.h"
@@ -26,6 +25,14 @@ bool is_transposed(const fx::Node& node) {
   return to.dim() == 2 && from.dim() == 2 && to.size(0) == from.size(1) &&
          to.size(1) == from.size(0) && to.stride(0) == from.stride(1) &&
          to.stride(1) == from.stride(0);
+}
+
+// Whether a product by what only the call knows has so many sums that packing
+// both factors anew is little beside them.
+bool is_worth_packing(const Tensor& left, const Tensor& right) {
+  constexpr int64_t kLeast = 16;
+  return right.dim() >= 2 && left.size(-2) >= kLeast &&
+         left.size(-1) >= kLeast && right.size(-1) >= kLeast;
 }
 
 struct IntegerProduct {
@@ -48,12 +55,17 @@ std::optional<IntegerProduct> integer_product(const fx::Node& node) {
     product.by_column = !product.by_column;
   }
   const auto x = quantised(left), w = quantised(right);
-  if (!x || !w || !w->input->is(fx::Opcode::get_attr)) return std::nullopt;
+  if (!x || !w || !x->fits({1})) return std::nullopt;
   const Tensor& matrix = w->input->val_tensor();
-  if (matrix.dim() != 2 || !x->fits({1})) return std::nullopt;
-  const Dims columns =
-      product.by_column ? Dims{matrix.size(0), 1} : Dims{1, matrix.size(1)};
-  if (!w->fits(columns)) return std::nullopt;
+  if (w->input->is(fx::Opcode::get_attr)) {
+    if (matrix.dim() != 2) return std::nullopt;
+    const Dims columns =
+        product.by_column ? Dims{matrix.size(0), 1} : Dims{1, matrix.size(1)};
+    if (!w->fits(columns)) return std::nullopt;
+  } else if (product.by_column || !w->fits({1}) ||
+             !is_worth_packing(left->val_tensor(), matrix)) {
+    return std::nullopt;
+  }
   product.left = *x, product.right = *w;
   return product;
 }
@@ -116,13 +128,12 @@ fx::NodePtr rewritten_conv(ModelGraph& model, fx::NodePtr node) {
   const ValueList metas = vals_of(node->args());
   const ops::ConvParams params = ops::conv_params({*node->called_op(), metas});
   const Dims features{w->input->val_tensor().size(0), 1, 1, 1};
-  if (params.transposed || params.groups != 1 || !w->fits(features))
-    return nullptr;
+  if (params.transposed || !w->fits(features)) return nullptr;
   CallWriter write(*model.graph, node);
-  const fx::NodePtr sums =
-      write.call("fxjit.integer_conv",
-                 {x->input, w->input, params.stride, params.pad_before,
-                  params.pad_after, params.dilation, 1, x->zero, w->zero});
+  const fx::NodePtr sums = write.call(
+      "fxjit.integer_conv",
+      {x->input, w->input, params.stride, params.pad_before, params.pad_after,
+       params.dilation, params.groups, x->zero, w->zero});
   const fx::NodePtr scale =
       write.call("mul", {x->scale, over_planes(write, w->scale)});
   const fx::NodePtr made =

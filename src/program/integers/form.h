@@ -16,7 +16,7 @@ namespace fxjit::program {
 
 // A tile of rows by some groups of columns.
 struct IntegerCall {
-  const std::byte* lhs;         // [quads][vectors][lanes][4]
+  const std::byte* lhs;         // [quads][vectors][lanes][4 bytes]
   const std::byte* weights;     // Quads of the first group of columns.
   const int32_t* column_sums;   // Of the first group.
   const uint32_t* fix_ends;     // Of the first group; its start is `first_fix`.
@@ -39,8 +39,9 @@ using IntegerFn = void (*)(const IntegerCall* call);
 struct IntegerForm : Epilogue {  // Without sizes.
   using Fn = IntegerFn;
 
-  int vectors = 1;  // Of rows.
-  int group = 1;    // Quads that are added in 16 bits.
+  int vectors = 1;  // Of rows; 0: one row, lanes are columns of several quads.
+  // Quads that are added in 16 bits; 0: the numbers have 16 bits, in pairs.
+  int group = 1;
 
   friend bool operator==(const IntegerForm&, const IntegerForm&) = default;
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "fxjit/dims.h"
+#include "src/program/integers/row_packer.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -16,31 +17,10 @@ using weights::kQuadColumns;
 using weights::kQuadRows;
 
 constexpr int64_t kLine = 64;
+// Of a task, on all levels.
+constexpr int64_t kMostRows = 32;
 // s8 rows are made u8 by so much.
 constexpr int32_t kSignedShift = 128;
-
-// Rows of u8, quad by quad, to every `stride` bytes; behind the depth zeros.
-struct RowPacker {
-  int64_t depth, quads, stride;
-  uint32_t flip;  // The bits of four numbers that are turned.
-
-  void pack(const uint8_t* from, std::byte* to) const {
-    const int64_t whole = depth / kQuadRows;
-    for (int64_t q = 0; q < whole; ++q, to += stride) {
-      uint32_t four;
-      std::memcpy(&four, from + q * kQuadRows, sizeof(four));
-      four ^= flip;
-      std::memcpy(to, &four, sizeof(four));
-    }
-    for (int64_t q = whole; q < quads; ++q, to += stride) {
-      uint32_t four = 0;
-      const int64_t left = std::max<int64_t>(0, depth - q * kQuadRows);
-      for (int64_t i = 0; i < std::min(left, kQuadRows); ++i)
-        four |= uint32_t{from[q * kQuadRows + i] ^ (flip & 0xff)} << (8 * i);
-      std::memcpy(to, &four, sizeof(four));
-    }
-  }
-};
 
 // Walks the rows of the left-hand side: where each begins.
 class RowWalk {
@@ -79,15 +59,31 @@ uint32_t sum_of(const uint8_t* row, int64_t depth, bool is_signed) {
   return sum;
 }
 
+// Numbers of several bytes are as many bytes.
+IntegerStep in_bytes(IntegerStep step) {
+  const auto size = static_cast<int64_t>(dtype_size(step.lhs));
+  for (auto* const axes : {&step.row_axes, &step.depth_axes})
+    for (IntegerAxis& axis : *axes) axis.stride *= size;
+  if (!step.depth_axes.empty()) {
+    step.depth_axes.back().stride = 1;
+    step.depth_axes.back().size *= size;
+  }
+  step.lhs_batch *= size;
+  step.depth *= size;
+  return step;
+}
+
 }  // namespace
 
 IntegerScratch::IntegerScratch(const IntegerStep& step, int lanes)
     : sums_row(round_up(
           std::min(step.block_columns, round_up(step.columns, kQuadColumns)),
           int64_t{lanes})) {
-  const int64_t quads = weights::QuadLayout(step.depth, step.columns).quads;
-  row_at = round_up(step.tile_rows * quads * kQuadRows, kLine);
-  const int64_t row = step.depth_axes.size() > 1 ? step.depth : 0;
+  const int64_t depth = step.depth_bytes();
+  const int64_t quads = weights::QuadLayout(depth, step.columns).quads;
+  const int64_t lines = step.tile_rows > 1 ? step.tile_rows : kQuadColumns;
+  row_at = round_up(lines * quads * kQuadRows, kLine);
+  const int64_t row = step.depth_axes.size() > 1 ? depth : 0;
   starts_at = round_up(row_at + row, kLine);
   sums_at =
       round_up(starts_at + step.tile_rows * int64_t{sizeof(int32_t)}, kLine);
@@ -95,23 +91,36 @@ IntegerScratch::IntegerScratch(const IntegerStep& step, int lanes)
 }
 
 IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
-    : step_(step),
+    : step_(in_bytes(step)),
       lanes_(weights::tile_shape(level).lanes),
-      layout_(step.depth, step.columns),
+      layout_(step_.depth, step.columns),
       scratch_(step, lanes_),
-      pieces_(step.depth_axes),
+      pieces_(step_.depth_axes),
       accesses_(step.extras) {
   if (!pieces_.empty()) pieces_.pop_back();
+  if (!step_.depth_axes.empty()) find_pieces();
   accesses_.insert(accesses_.end(), step.outputs.begin(), step.outputs.end());
-  for (int vectors = 1; vectors * lanes_ <= step.tile_rows; ++vectors)
+  const int most = static_cast<int>(step.tile_rows / lanes_);
+  for (int vectors = std::min(most, 1); vectors <= most; ++vectors)
     forms_.push_back(
-        {step.without_sizes(), vectors, weights::quad_group(step.weights)});
+        {step.without_sizes(), vectors,
+         step.lhs == DType::i16 ? 0 : weights::quad_group(step.weights)});
+}
+
+void IntegerRun::find_pieces() {
+  piece_ = step_.depth_axes.back().size;
+  if (piece_ == 0 || piece_ % kQuadRows != 0 || step_.rhs == DType::u8) return;
+  RowWalk walk(pieces_, 0);
+  for (int64_t at = 0; at < step_.depth; at += piece_, walk.advance())
+    piece_offsets_.push_back(walk.offset());
 }
 
 IntegerRun::Place IntegerRun::place_of(int64_t task) const {
   const int64_t row = task % step_.row_tiles() * step_.tile_rows;
-  const int64_t column = task / step_.row_tiles() * step_.block_columns;
-  return {row, std::min(step_.tile_rows, step_.rows - row), column,
+  task /= step_.row_tiles();
+  const int64_t column = task % step_.column_blocks() * step_.block_columns;
+  return {task / step_.column_blocks(), row,
+          std::min(step_.tile_rows, step_.rows - row), column,
           std::min(step_.block_columns, step_.columns - column)};
 }
 
@@ -126,18 +135,32 @@ void IntegerRun::run(const StepCall& call, int64_t begin, int64_t end) const {
 void IntegerRun::pack_rows(const StepCall& call, const Place& place,
                            int vectors) const {
   const bool is_signed = step_.lhs == DType::i8;
-  const int64_t rows = int64_t{vectors} * lanes_;
-  const RowPacker packer{step_.depth, layout_.quads, rows * kQuadRows,
+  const int64_t rows = vectors == 0 ? 1 : int64_t{vectors} * lanes_;
+  const int64_t places = vectors == 0 ? kQuadColumns : rows;
+  const RowPacker packer{step_.depth, layout_.quads, places * kQuadRows,
                          is_signed ? 0x80808080 : 0};
   auto* const starts =
       reinterpret_cast<int32_t*>(call.scratch + scratch_.starts_at);
+  const auto* const first = static_cast<const uint8_t*>(call.operands[0]) +
+                            place.batch * step_.lhs_batch;
   RowWalk walk(step_.row_axes, place.row);
+  const uint8_t* begins[kMostRows];
   for (int64_t r = 0; r < rows; ++r) {
-    const auto* const row =
-        gathered(static_cast<const uint8_t*>(call.operands[0]) + walk.offset(),
-                 call.scratch + scratch_.row_at);
+    begins[r] = first + walk.offset();
     if (r + 1 < place.rows) walk.advance();
-    packer.pack(row, call.scratch + r * kQuadRows);
+  }
+  if (vectors > 0 && !piece_offsets_.empty()) {
+    std::fill_n(starts, rows, 0);
+    packer.pack_all({begins, static_cast<size_t>(rows)}, piece_offsets_, piece_,
+                    call.scratch);
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    const auto* const row = gathered(begins[r], call.scratch + scratch_.row_at);
+    if (vectors == 0)
+      packer.pack_one(row, call.scratch);
+    else
+      packer.pack(row, call.scratch + r * kQuadRows);
     const uint32_t sum =
         step_.rhs == DType::u8 ? sum_of(row, step_.depth, is_signed) : 0;
     starts[r] = static_cast<int32_t>(sum * weights::kUnsignedShift);
@@ -160,19 +183,22 @@ void IntegerRun::place_operands(const StepCall& call, const Place& place,
   for (size_t i = 0; i < accesses_.size(); ++i) {
     const TileAccess& access = accesses_[i];
     const auto size = static_cast<int64_t>(dtype_size(access.dtype));
-    operands[i] = {
-        static_cast<std::byte*>(call.operands[2 + i]) +
-            (place.row * access.row + place.column * access.column) * size,
-        access.row * size};
+    operands[i] = {static_cast<std::byte*>(call.operands[2 + i]) +
+                       (place.batch * access.batch + place.row * access.row +
+                        place.column * access.column) *
+                           size,
+                   access.row * size};
   }
 }
 
 void IntegerRun::run_task(const StepCall& call, const Place& place,
                           TileOperand* operands) const {
-  const int vectors = place.rows > lanes_ ? 2 : 1;
+  const int vectors = step_.tile_rows == 1 ? 0 : place.rows > lanes_ ? 2 : 1;
   pack_rows(call, place, vectors);
   place_operands(call, place, operands);
-  const auto* const packed = static_cast<const std::byte*>(call.operands[1]);
+  const auto* const packed =
+      static_cast<const std::byte*>(call.operands[1]) +
+      (step_.rhs_batched ? place.batch : 0) * layout_.bytes;
   const auto* const ends =
       reinterpret_cast<const uint32_t*>(packed + layout_.ends_at);
   const int64_t group = place.column / kQuadColumns;
@@ -192,7 +218,7 @@ void IntegerRun::run_task(const StepCall& call, const Place& place,
       place.rows,
       place.columns,
       step_.lhs == DType::i8 ? -kSignedShift : 0};
-  code_[static_cast<size_t>(vectors - 1)](&task);
+  code_[static_cast<size_t>(std::max(0, vectors - 1))](&task);
 }
 
 }  // namespace fxjit::program

@@ -35,9 +35,10 @@ class IntegerRun {
 
  private:
   struct Place {
-    int64_t row, rows, column, columns;
+    int64_t batch, row, rows, column, columns;
   };
 
+  void find_pieces();
   Place place_of(int64_t task) const;
   const uint8_t* gathered(const uint8_t* from, std::byte* row) const;
   void pack_rows(const StepCall& call, const Place& place, int vectors) const;
@@ -46,11 +47,15 @@ class IntegerRun {
   void run_task(const StepCall& call, const Place& place,
                 TileOperand* operands) const;
 
-  IntegerStep step_;
+  IntegerStep step_;  // Its depth and strides of lhs in bytes.
   int lanes_;
   weights::QuadLayout layout_;
   IntegerScratch scratch_;
-  std::vector<IntegerAxis> pieces_;   // Depth but for its last dim.
+  std::vector<IntegerAxis> pieces_;  // Depth but for its last dim.
+  // Where the runs of the depth begin in lhs; none unless they are whole quads
+  // and nobody asks for the sums of rows.
+  std::vector<int64_t> piece_offsets_;
+  int64_t piece_ = 0;                 // Bytes of a run.
   std::vector<TileAccess> accesses_;  // Extras, then outputs.
   std::vector<IntegerForm> forms_;    // By vectors of rows, less one.
   std::vector<IntegerFn> code_;

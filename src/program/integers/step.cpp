@@ -23,6 +23,10 @@ constexpr double kFasterThanFloats = 1.5;
 
 }  // namespace
 
+int64_t IntegerStep::depth_bytes() const {
+  return depth * static_cast<int64_t>(dtype_size(lhs));
+}
+
 int64_t IntegerStep::row_tiles() const { return ceil_div(rows, tile_rows); }
 
 int64_t IntegerStep::column_blocks() const {
@@ -31,12 +35,13 @@ int64_t IntegerStep::column_blocks() const {
 
 void IntegerStep::analyse(const Machine& machine) {
   const int64_t lanes = weights::tile_shape(machine.level).lanes;
-  tile_rows = rows > lanes ? 2 * lanes : lanes;
-  const int64_t bytes = round_up(std::max<int64_t>(depth, 1), 16);
+  // Few rows are taken one by one, with columns in the lanes.
+  tile_rows = rows > lanes ? 2 * lanes : rows > lanes / 2 ? lanes : 1;
+  const int64_t bytes = round_up(std::max<int64_t>(depth_bytes(), 1), 16);
   int64_t blocks = ceil_div(columns * bytes, kBlockBytes);
   const int64_t wanted = machine.threads > 1 ? 2 * machine.threads : 1;
-  blocks =
-      std::max(blocks, ceil_div(wanted, std::max<int64_t>(1, row_tiles())));
+  blocks = std::max(
+      blocks, ceil_div(wanted, std::max<int64_t>(1, batch * row_tiles())));
   block_columns = std::max<int64_t>(
       kColumnMultiple, round_up(ceil_div(columns, std::max<int64_t>(1, blocks)),
                                 kColumnMultiple));
@@ -44,27 +49,32 @@ void IntegerStep::analyse(const Machine& machine) {
 
 StepPlan IntegerStep::plan(CpuLevel level) const {
   StepPlan plan;
-  plan.tasks = rows == 0 || columns == 0 ? 0 : row_tiles() * column_blocks();
-  const auto sums = static_cast<double>(rows) * static_cast<double>(columns);
+  plan.tasks =
+      rows == 0 || columns == 0 ? 0 : batch * row_tiles() * column_blocks();
+  const auto sums = static_cast<double>(batch * rows * columns);
   const double products = sums * static_cast<double>(depth);
   plan.grain = grain_of(
       kGrainProducts * kFasterThanFloats,
       products / static_cast<double>(std::max<int64_t>(1, plan.tasks)));
   plan.flops = 2 * products + sums * body_operations(epilogue, level);
-  plan.bytes = static_cast<double>((rows + columns) * depth) +
-               epilogue_bytes(1, static_cast<double>(rows),
-                              static_cast<double>(columns));
+  plan.bytes =
+      static_cast<double>((batch * rows + (rhs_batched ? batch : 1) * columns) *
+                          depth_bytes()) +
+      epilogue_bytes(static_cast<double>(batch), static_cast<double>(rows),
+                     static_cast<double>(columns));
   plan.scratch_bytes = static_cast<size_t>(
       IntegerScratch(*this, weights::tile_shape(level).lanes).bytes);
   return plan;
 }
 
 StepFacts IntegerStep::facts() const {
-  return {{"rows", std::to_string(rows)},
-          {"columns", std::to_string(columns)},
-          {"depth", std::to_string(depth)},
-          {"weights", std::string(weights::format_name(weights))},
-          {"extra operands", std::to_string(extras.size())}};
+  return {
+      {"batch", std::to_string(batch)},
+      {"rows", std::to_string(rows)},
+      {"columns", std::to_string(columns)},
+      {"depth", std::to_string(depth)},
+      {"weights", lhs == DType::i16 ? "pairs" : weights::format_name(weights)},
+      {"extra operands", std::to_string(extras.size())}};
 }
 
 StepKernels<IntegerForm> IntegerStep::kernels(CpuLevel level) const {

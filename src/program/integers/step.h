@@ -1,5 +1,5 @@
-// The step of integer tiles: a product of 8-bit integers with exact sums of 32
-// bits, which wrap, and what is done to the sums.
+// The step of integer tiles: products of integers of 8 or 16 bits with exact
+// sums of 32 bits, which wrap, and what is done to the sums.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,19 @@ void fields(Is<IntegerAxis> auto& s, V& v) {
   v("size", s.size), v("stride", s.stride);
 }
 
-// out[m, n] = epilogue(sum_k lhs[m, k] * rhs[k, n], extras...), lhs u8 or i8,
-// rhs u8 or i8, packed in quads (weights/quads.h). Rows and depth of lhs are
-// several dims each where it is a window over an image; the last of the depth
-// is contiguous. The bind
+// out[b, m, n] = epilogue(sum_k lhs[b, m, k] * rhs[b, k, n], extras...), with
+// lhs and rhs of u8 or i8, rhs packed in quads (weights/quads.h), or both of
+// i16, rhs packed in pairs. Rows and depth of lhs are several dims each where
+// it is a window over an image; the last of the depth is contiguous. The bind
 // stage chooses how many quads are added in 16 bits, which depends on the
 // numbers. Operands: lhs, packed rhs, extras by slot from 1, outputs.
 struct IntegerStep : Epilogue {
+  int64_t batch = 1;
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t depth = 0;
+  int64_t lhs_batch = 0;     // Elements from batch to batch.
+  bool rhs_batched = false;  // A matrix for each batch.
   std::vector<IntegerAxis> row_axes, depth_axes;
   DType lhs = DType::u8;
   DType rhs = DType::i8;
@@ -47,6 +50,7 @@ struct IntegerStep : Epilogue {
   static constexpr const char* kName = "integer_tile";
   static constexpr bool kWritesAnywhere = true;
 
+  int64_t depth_bytes() const;
   int64_t row_tiles() const;
   int64_t column_blocks() const;
   size_t written() const { return outputs.size(); }
@@ -61,7 +65,9 @@ struct IntegerStep : Epilogue {
 
 template <typename V>
 void fields(Is<IntegerStep> auto& s, V& v) {
-  v("rows", s.rows), v("columns", s.columns), v("depth", s.depth);
+  v("batch", s.batch), v("rows", s.rows), v("columns", s.columns),
+      v("depth", s.depth);
+  v("lhs_batch", s.lhs_batch), v("rhs_batched", s.rhs_batched);
   v("row_axes", s.row_axes), v("depth_axes", s.depth_axes);
   v("lhs", s.lhs), v("rhs", s.rhs);
   v("weights", s.weights), v("extras", s.extras), v("outputs", s.outputs);

@@ -5,6 +5,7 @@
 #include "src/program/planning/builder.h"
 #include "src/program/tiles/operands.h"
 #include "src/weights/panels.h"
+#include "src/weights/quads.h"
 
 namespace fxjit::program {
 namespace {
@@ -38,10 +39,7 @@ std::vector<PlanBuilder::Piece> matrices_of(const Placed& placed) {
   return matrices;
 }
 
-// Packs an activation at run time into a buffer of the arena.
-OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
-                            const Placed& weight) {
-  const Tensor& val = weight.val;
+RunTimePack run_time_pack(const Tensor& val) {
   const int rank = val.dim();
   RunTimePack matrix;
   matrix.batch = product(val.sizes(), 0, rank - 2);
@@ -51,12 +49,19 @@ OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
   matrix.depth_stride = val.stride(-2);
   matrix.column_stride = val.stride(-1);
   FXJIT_CHECK(matrix.batch_stride >= 0, "batch dims step uniformly");
+  return matrix;
+}
+
+// Packs an activation at run time into a buffer of the arena.
+OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
+                            const Placed& weight) {
+  const RunTimePack matrix = run_time_pack(weight.val);
   const int64_t elements =
       weights::packed_elements(matrix.depth, matrix.columns,
                                weights::tile_shape(builder.level()).width());
   const Placed packed =
       builder.allocate(Tensor::meta({matrix.batch, elements}, DType::f32));
-  const double bytes = tensor_bytes(val) + tensor_bytes(packed.val);
+  const double bytes = tensor_bytes(weight.val) + tensor_bytes(packed.val);
   builder.add_step(ExternStep{matrix, 0, bytes}, {weight.ref(), packed.ref()},
                    call);
   return packed.ref();
@@ -83,23 +88,44 @@ std::vector<IntegerAxis> axes_of(const Tensor& val, int first, int last) {
   return axes;
 }
 
+// What a matrix of i16 needs packed, none known ahead.
+OperandRef pack_pairs_at_run_time(PlanBuilder& builder, const RegionCall& call,
+                                  const Placed& weight) {
+  RunTimePack matrix = run_time_pack(weight.val);
+  matrix.dtype = DType::i16;
+  const weights::QuadLayout layout(2 * matrix.depth, matrix.columns);
+  const Placed packed =
+      builder.allocate(Tensor::meta({matrix.batch, layout.bytes}, DType::u8));
+  const double bytes = tensor_bytes(weight.val) + tensor_bytes(packed.val);
+  builder.add_step(ExternStep{matrix, 0, bytes}, {weight.ref(), packed.ref()},
+                   call);
+  return packed.ref();
+}
+
 void plan_integers(PlanBuilder& builder, const RegionCall& call,
                    const fx::Node& node) {
   const Placed& lhs = call.inputs.at(node.arg_node(0));
   const Placed& rhs = call.inputs.at(node.arg(1).as_sequence()[0].as_node());
   const Dims& domain = node.val_tensor().sizes();
   const int last = domain.size() - 1;
+  const int batch = passes::contraction_batch_dims(node);
   IntegerStep step;
-  step.rows = product(domain, 0, last);
+  step.batch = product(domain, 0, batch);
+  step.rows = product(domain, batch, last);
   step.columns = domain[last];
-  step.depth = rhs.val.size(0);
-  step.row_axes = axes_of(lhs.val, 0, last);
+  step.depth = rhs.val.size(-2);
+  step.lhs_batch = uniform_stride(lhs.val.sizes(), lhs.val.strides(), 0, batch);
+  step.rhs_batched = batch > 0;
+  step.row_axes = axes_of(lhs.val, batch, last);
   step.depth_axes = axes_of(lhs.val, last, lhs.val.dim());
   if (step.depth_axes.back().stride != 1) step.depth_axes.push_back({1, 1});
   step.lhs = lhs.val.dtype();
   step.rhs = rhs.val.dtype();
-  std::vector<OperandRef> refs{lhs.ref(), builder.pack_integers(rhs)};
-  bind_epilogue(call, node, 0, refs, step);
+  std::vector<OperandRef> refs{lhs.ref(),
+                               step.lhs == DType::i16
+                                   ? pack_pairs_at_run_time(builder, call, rhs)
+                                   : builder.pack_integers(rhs)};
+  bind_epilogue(call, node, batch, refs, step);
   builder.add_step(std::move(step), std::move(refs), call);
 }
 

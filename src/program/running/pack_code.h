@@ -17,6 +17,8 @@ class PackCode : public ExternCode {
   ComputedBy computed_by() const override { return ComputedBy::routine; }
 
  private:
+  void run_pairs(const StepCall& call, int64_t begin, int64_t end) const;
+
   RunTimePack matrix_;
   int64_t width_;
   int64_t elements_;  // Of one packed matrix.

@@ -31,6 +31,7 @@ struct LibraryProduct {
 // Packs a product's right-hand side while the program runs, where it is an
 // activation and not a weight. Operands: the matrices, the packed result.
 struct RunTimePack {
+  DType dtype = DType::f32;  // Or i16, in pairs.
   int64_t batch = 1;
   int64_t batch_stride = 0;
   int64_t depth = 0;
@@ -115,7 +116,7 @@ void fields(Is<LibraryProduct> auto& s, V& v) {
 }
 template <typename V>
 void fields(Is<RunTimePack> auto& s, V& v) {
-  v("batch", s.batch), v("batch_stride", s.batch_stride), v("depth", s.depth);
+  v("dtype", s.dtype), v("batch", s.batch), v("batch_stride", s.batch_stride), v("depth", s.depth);
   v("columns", s.columns), v("depth_stride", s.depth_stride);
   v("column_stride", s.column_stride);
 }

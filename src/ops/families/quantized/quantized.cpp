@@ -54,14 +54,26 @@ Value infer_quantize(const OpCall& call) {
 }
 
 // A quotient rounded half to even, as ONNX says: not a product by a reciprocal.
+// The bounds are written so that NaN becomes the least number, as in ONNX
+// Runtime, and that bodies see it (fits_type).
 Scalar quantize(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
   Scalar x =
       b.apply(Prim::round, args.get(0, DType::f32) / args.get(1, DType::f32));
   if (call.has(2)) x = x + args.get(2, DType::f32);
-  x = b.apply(Prim::maximum, x, b.constant(call.number(kLow), DType::f32));
-  x = b.apply(Prim::minimum, x, b.constant(call.number(kHigh), DType::f32));
+  const Scalar low = b.constant(call.number(kLow), DType::f32);
+  const Scalar high = b.constant(call.number(kHigh), DType::f32);
+  x = b.select(b.apply(Prim::gt, x, low), x, low);
+  x = b.select(b.apply(Prim::lt, x, high), x, high);
   return b.cast(x, call[kQuantizedType].as_dtype());
+}
+
+Value infer_lookup(const OpCall& call) {
+  return Tensor::meta(call.tensor(2).sizes(), call.tensor(0).dtype());
+}
+
+Value eager_lookup(const OpCall& call) {
+  return call_row("gather", {call[0], call[1], cast_to(call[2], DType::i64)});
 }
 
 constexpr OpRow kQuantizedRows[] = {
@@ -77,6 +89,9 @@ constexpr OpRow kQuantizedRows[] = {
                "fxjit.dequantize", infer_dequantize, dequantize),
     custom_row("fxjit.quantize", "input, scale, zero_point, low, high, dtype",
                "fxjit.quantize", infer_quantize, quantize),
+    // gather by u8 from a line of 256 elements.
+    lowered_row("fxjit.lookup", "input, dim, index", "fxjit.lookup",
+                Lowering::gather, infer_lookup, eager_lookup),
 };
 
 }  // namespace
