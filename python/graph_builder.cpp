@@ -265,16 +265,20 @@ nb::object GraphBuilder::call_method(const std::string& target, nb::tuple args,
   return nb::cast(made(node, text, like));
 }
 
+const fx::Function& GraphBuilder::define(const std::string& title,
+                                         const nb::object& function) {
+  const fx::Function* const known = fx::find_defined_function(title);
+  return known ? *known : fx::define_function(title, python_function(function));
+}
+
 BuiltNode GraphBuilder::call_python(const std::string& title,
                                     nb::object function, nb::tuple args,
                                     nb::dict kwargs, const NodeText& text,
                                     nb::handle like) {
-  const fx::Function* known = fx::find_defined_function(title);
-  if (!known) known = &fx::define_function(title, python_function(function));
   Arguments arguments = arguments_of(args, kwargs);
-  const fx::NodePtr node =
-      graph().call_function(*known, std::move(arguments.args),
-                            std::move(arguments.kwargs), text.first);
+  const fx::NodePtr node = graph().call_function(
+      define(title, function), std::move(arguments.args),
+      std::move(arguments.kwargs), text.first);
   return made(node, text, like);
 }
 

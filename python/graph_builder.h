@@ -52,8 +52,11 @@ class GraphBuilder {
   nanobind::object call_method(const std::string& target, nanobind::tuple args,
                                nanobind::dict kwargs, const NodeText& text,
                                nanobind::handle like);
-  // A call of a Python function on torch tensors, by the interpreter. `title`
-  // tells functions apart: each is kept for the rest of the process.
+  // A Python function on torch tensors, under a name by which graphs call it.
+  // The first of a name is kept for the rest of the process.
+  static const fx::Function& define(const std::string& title,
+                                    const nanobind::object& function);
+  // A call of such a function, by the interpreter.
   BuiltNode call_python(const std::string& title, nanobind::object function,
                         nanobind::tuple args, nanobind::dict kwargs,
                         const NodeText& text, nanobind::handle like);

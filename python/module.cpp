@@ -38,6 +38,11 @@ void register_builders(nb::module_& module) {
     const auto target = fxjit::pt2::exported_function(name);
     return !target || !target->op() || fxjit::ops::may_alias(*target->op());
   });
+  // Programs' calls of `name`, which fxjit lacks, run the function from now on.
+  module.def("host_function", [](const std::string& name,
+                                 const nb::object& function) {
+    GraphBuilder::define(std::string(fxjit::pt2::kHosted) + name, function);
+  });
   module.def("check_options", [](const nb::kwargs& options) {
     static_cast<void>(fxjit::python::options_of(options));
   });

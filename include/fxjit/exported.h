@@ -16,6 +16,11 @@ namespace fxjit::pt2 {
 // when the table of ops lacks it. Thread-safe.
 std::optional<fx::Target> exported_function(std::string_view name);
 
+// What stands before such a name in that of a function (fx::define_function) by
+// which a process serves files' calls that the table lacks: Python has PyTorch
+// run them where it is there.
+inline constexpr std::string_view kHosted = "hosted.";
+
 // Keeps a node's Python traceback in its metadata, as torch.fx does, and the
 // innermost line outside torch's own code as its source, which errors name.
 // Nothing happens for an empty text.

@@ -27,10 +27,6 @@ __all__ = ["InternalError", "Model", "UserError", "__version__", "check", "compi
            "explain", "from_fx", "load", "refresh", "to_fx", "version_text"]
 
 
-# In the message of files that hold functions outside the table of ops.
-_LACKING = " not supported:"
-
-
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
          **options: Any) -> Model:
     """Loads a program of torch.export.save (.pt2), an ONNX model (.onnx) or a file of fx::save.
@@ -45,16 +41,17 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
 
     Raises UserError where the file is missing, damaged or of another version, or holds
     functions that fxjit lacks (all are named); TypeError and ValueError for bad options. Where
-    PyTorch is imported, a program with such functions is taken apart by its rules first.
+    PyTorch is imported, a program with such functions is taken apart by its rules first, and what
+    remains of them stays with PyTorch, call by call.
     """
     path, weights = os.fspath(path), os.fspath(weights)
     try:
         return Model(path, weights, options)
     except UserError as error:
-        if weights or "torch" not in sys.modules or _LACKING not in str(error):
-            raise
         from . import exported
 
+        if weights or "torch" not in sys.modules or exported.LACKING not in str(error):
+            raise
         model = exported.load_in_known_functions(path, options)
         if model is None:
             raise

@@ -127,6 +127,9 @@ _RULES = {
     aten.fake_quantize_per_channel_affine_cachemask.default: _quantized_channels,
 }
 
+# PyTorch's rules for these raise errors by calls that tokens order.
+WHOLE = {aten.linalg_lu_factor.default, aten.linalg_ldl_factor.default}
+
 # For programs. Their results are not placed by what PyTorch would have copied (see places.py), and
 # of a loaded one PyTorch does not know the shapes of what its own functions of fake quantisation
 # call.

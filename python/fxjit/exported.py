@@ -1,8 +1,12 @@
 """Modules of PyTorch by way of torch.export."""
 
 import collections
+import functools
 import os
 import tempfile
+
+# In the message of files that hold functions outside the table of ops.
+LACKING = " not supported:"
 
 
 def compile(module, args=(), kwargs=None, *, dynamic_shapes=None, **options):
@@ -15,6 +19,7 @@ def compile(module, args=(), kwargs=None, *, dynamic_shapes=None, **options):
         args, kwargs = _apart((tuple(args), kwargs))
         program = _in_known_functions(
             torch.export.export(module, args, kwargs, dynamic_shapes=dynamic_shapes))
+    _host_functions(program)
     return _loaded(program, f"{type(module).__name__}.pt2", options)
 
 
@@ -27,7 +32,17 @@ def load_in_known_functions(path, options):
         return None
     program = torch.export.load(path)
     known = _in_known_functions(program)
-    return None if known is program else _loaded(known, os.path.basename(path), options)
+    hosted = _host_functions(known)
+    if known is program and not hosted:
+        return None
+    return _loaded(known, os.path.basename(path), options)
+
+
+def host_functions_of(path):
+    """Has PyTorch run the calls of a .pt2 file that fxjit lacks."""
+    import torch
+
+    _host_functions(torch.export.load(path))
 
 
 def _loaded(program, name, options):
@@ -80,6 +95,59 @@ def _apart(examples):
     return _pytree.tree_map(own, examples)
 
 
+def _targets(program):
+    return {node.target for module in program.graph_module.modules() if hasattr(module, "graph")
+            for node in module.graph.nodes if node.op == "call_function"}
+
+
+def _is_lacking(target):
+    import torch
+
+    from .graphs import is_known
+
+    return isinstance(target, torch._ops.OpOverload) and not is_known(target)
+
+
+def _host_functions(program):
+    """Has PyTorch run the program's calls of functions that fxjit lacks, and gives these. Those
+    that write arguments or give views of them stay refused."""
+    from ._fxjit import host_function
+    from .graphs import function_name, log
+
+    lacking = [target for target in _targets(program)
+               if _is_lacking(target) and not _names_memory(target._schema)]
+    names = sorted(map(function_name, lacking))
+    for target in lacking:
+        host_function(function_name(target), target)
+    for target in _writing_calls(program):
+        host_function(function_name(target), functools.partial(_call_named, target))
+        names.append(function_name(target))
+    if names:
+        log.warning("calls that stay with PyTorch: %s", ", ".join(names))
+    return names
+
+
+def _writing_calls(program):
+    """What calls functions that write arguments, with copies of these, and gives the copies."""
+    from torch._higher_order_ops import auto_functionalize
+
+    kinds = (auto_functionalize.AutoFunctionalized, auto_functionalize.AutoFunctionalizedV2)
+    return [target for target in _targets(program) if isinstance(target, kinds)]
+
+
+def _call_named(target, name, **kwargs):
+    """A call of a function that a file names by text."""
+    import torch
+
+    namespace, packet, overload = name.removeprefix("torch.ops.").split(".")
+    function = getattr(getattr(getattr(torch.ops, namespace), packet), overload)
+    return target(function, **kwargs)
+
+
+def _names_memory(schema):
+    return any(part.alias_info is not None for part in (*schema.arguments, *schema.returns))
+
+
 def _in_known_functions(program):
     """The program in functions that fxjit has, as far as PyTorch has rules that make it so: these
     replace writes by results, too. torch.export also records what happens inside torch.vmap for one
@@ -91,16 +159,14 @@ def _in_known_functions(program):
     from . import decompositions
     from .graphs import gives_views, is_known
 
-    targets = {node.target for module in program.graph_module.modules() if hasattr(module, "graph")
-               for node in module.graph.nodes if node.op == "call_function"}
+    targets = _targets(program)
     has_vmap = any(getattr(target, "__module__", None) == "torch._functorch.predispatch"
                    for target in targets)
-    lacking = any(isinstance(target, torch._ops.OpOverload) and not is_known(target)
-                  for target in targets)
+    lacking = any(map(_is_lacking, targets))
     if not has_vmap and not lacking:
         return program
     rules = {**torch.export.default_decompositions(), **decompositions.table(),
              **decompositions.OF_PROGRAMS}
     return program.run_decompositions(
         {op: rule for op, rule in rules.items()
-         if gives_views(op) or (lacking and not is_known(op))})
+         if op not in decompositions.WHOLE and (gives_views(op) or (lacking and not is_known(op)))})

@@ -1,13 +1,15 @@
 """Models in pickles and in files of PyTorch's kind."""
 
+import importlib.util
 import os
 import tempfile
+
+from ._fxjit import Model, UserError
+from .exported import LACKING, host_functions_of
 
 
 def restore(name, program, weights, options, written):
     """The model of which a pickle holds the files' bytes."""
-    from ._fxjit import Model
-
     with tempfile.TemporaryDirectory(prefix="fxjit-") as folder:
         path, weights_path = os.path.join(folder, "program"), ""
         with open(path, "wb") as file:
@@ -16,16 +18,24 @@ def restore(name, program, weights, options, written):
             weights_path = os.path.join(folder, "weights")
             with open(weights_path, "wb") as file:
                 file.write(weights)
-        model = Model(path, weights_path, options, name)  # Keeps what it maps.
+        model = _model(path, weights_path, options, name)  # Keeps what it maps.
     model._set_written(written)
     return model
 
 
 def restore_by_path(name, path, weights_path, options, written):
     """The model of which a pickle names the files."""
-    from ._fxjit import Model
-
-    model = Model(path, weights_path, options, name)
+    model = _model(path, weights_path, options, name)
     model.pickled_by_path = True
     model._set_written(written)
     return model
+
+
+def _model(path, weights, options, name):
+    try:
+        return Model(path, weights, options, name)
+    except UserError as error:
+        if LACKING not in str(error) or importlib.util.find_spec("torch") is None:
+            raise
+    host_functions_of(path)
+    return Model(path, weights, options, name)

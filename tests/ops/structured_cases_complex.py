@@ -75,6 +75,14 @@ def arithmetic():
     case('mul', torch.mul, T((3, 4), 'complex64'), T((3, 4), 'complex128'))
 
 
+def products():
+    for real, pool in BOTH:
+        case('vdot', torch.vdot, T((4,), pool), T((4,), pool, 50))
+        case('vdot', torch.vdot, T((4,), real), T((4,), real, 50))
+        case('vdot', torch.vdot, T((0,), pool), T((0,), pool))
+    case('vdot', torch.vdot, T((3,), 'int64'), T((3,), 'int64', 3))
+
+
 def moved():
     for real, pool in BOTH:
         a, turned = T((3, 4), pool), T((3, 4), pool, 2, (1, 3))
@@ -202,4 +210,4 @@ def short_time():
 
 
 FAMILIES = (views, made, arithmetic, moved, lines, planes, parts_of_aten,
-            short_time)
+            short_time, products)

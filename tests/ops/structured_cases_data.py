@@ -50,6 +50,75 @@ def data_sized():
     fail('item', torch.Tensor.item, T((0,)))
 
 
+def counts():
+    for name in INTS:
+        x = L([3, 1, 3, 0, 7], name)
+        case('bincount', torch.bincount, x)
+        case('bincount', torch.bincount, x, minlength=10)
+        for weights in ['float32', 'float64', 'float16', 'int32']:
+            case('bincount', torch.bincount, x, T((5,), weights))
+    case('bincount', torch.bincount, L([]))
+    case('bincount', torch.bincount, L([]), minlength=2)
+    case('bincount', torch.bincount, T((3,), 'uint8', 4, (2,)), minlength=3)
+    fail('bincount', torch.bincount, L([1, -1]))
+    fail('bincount', torch.bincount, L([[1, 1]]))
+    fail('bincount', torch.bincount, L([1, 1]), T((3,)))
+    fail('bincount', torch.bincount, L([1, 1]), None, -1)
+    fail('bincount', torch.bincount, T((2,)))
+
+
+def repeats():
+    repeat, x = torch.repeat_interleave, T((2, 3))
+    for name in ['int32', 'int64']:
+        case('repeat_interleave', repeat, x, L([2, 0, 1], name), 1)
+        case('repeat_interleave', repeat, x, L([2, 0, 1, 1, 3, 0], name))
+        case('repeat_interleave', repeat, x, L(2, name), -2)
+        case('repeat_interleave', repeat, x, L([3], name), 0)
+    case('repeat_interleave', repeat, T((3, 2), strides=(1, 3)), L([1, 0, 2]), 0)
+    case('repeat_interleave', repeat, T((0, 2)), L([]), 0)
+    fail('repeat_interleave', repeat, x, L([2, -1, 1]), 1)
+    fail('repeat_interleave', repeat, x, L([2, 1]), 1)
+    fail('repeat_interleave', repeat, x, L([[2, 1, 1]]), 1)
+
+
+def medians():
+    for name in ALL[:-1]:
+        case('nanmedian', torch.nanmedian, T((3, 5), name))
+    for name in FLOATS:
+        special = T((4, 4), 'special_' + name)
+        case('nanmedian', torch.nanmedian, special)
+        case('nanmedian', torch.nanmedian, special, 1)
+        case('nanmedian', torch.nanmedian, special, 0, True)
+        case('nanmedian', torch.nanmedian, T((5,), name), -1)
+    case('nanmedian', torch.nanmedian, T((), 'special_float32', 2))
+    case('nanmedian', torch.nanmedian, T((2,), 'special_float32', 2, (12,)))
+    case('nanmedian', torch.nanmedian, T((1, 2), 'special_float32', 2, (1, 12)), 1)
+    case('nanmedian', torch.nanmedian, T((0,)))
+    fail('nanmedian', torch.nanmedian, T((2, 0)), 1)
+
+
+def divisors():
+    for row, function in [('gcd', torch.gcd), ('lcm', torch.lcm)]:
+        for name in INTS:
+            case(row, function, T((3, 4), name), T((3, 4), name, 20))
+            case(row, function, T((3, 1), name), T((4,), name, 20))
+        case(row, function, T((4, 3), 'int32', 0, (1, 4)), T((3,), 'int64', 9))
+        case(row, function, L([-128, -128, 127], 'int8'), L([6, 96, 3], 'int8'))
+        case(row, function, L([0, 0, 5]), L([0, 4, 0]))
+        fail(row, function, T((3,)), T((3,)))
+        fail(row, function, T((3,), 'bool'), T((3,), 'bool'))
+
+
+def incomplete_gammas():
+    for row, function in [('igamma', torch.igamma), ('igammac', torch.igammac)]:
+        for name in ['float32', 'float64']:
+            wide = 'positive_wide_' + name
+            case(row, function, T((4, 4), wide), T((4,), wide, 8))
+            case(row, function, T((16,), 'special_' + name), T((16, 1), wide))
+            case(row, function, T((16, 1), 'special_' + name),
+                 T((16,), 'special_' + name))
+
+
 def attributes():
     for default in [None, 5, 0.5, 'text', (1, 2)]:
         case('getattr', getattr, T((2, 3)), 'missing', default)
@@ -140,4 +209,5 @@ def quantiles():
     fail('quantile', quantile, T((3,)), 0.5, interpolation='cubic')
 
 
-FAMILIES = (data_sized, attributes, unpools, ctc, quantiles)
+FAMILIES = (data_sized, attributes, unpools, ctc, quantiles, counts, repeats, medians,
+            divisors, incomplete_gammas)

@@ -1,5 +1,9 @@
 """Functions that fxjit takes apart by rules of its own, in compiled and in exported programs."""
 
+import pickle
+import subprocess
+import sys
+
 import fxjit
 import pytest
 
@@ -80,10 +84,66 @@ def test_writes_of_places_in_programs(name):
     same([fast(ours), ours], [function(theirs), theirs])
 
 
-def test_what_no_rule_fits_is_refused_by_name():
-    turned = Call(lambda x: x.t().put(INDEX, SOURCE)).eval()
-    with pytest.raises(fxjit.UserError, match="aten.put.default"):
-        fxjit.compile(turned, (X,))
+SQUARE = torch.tensor([[4., 1., 0.], [1., 3., -1.], [0., -1., 5.]])
+STAYING = {
+    "qr": lambda x: tuple(torch.linalg.qr(x)),
+    "svd": lambda x: tuple(torch.linalg.svd(x * 2)),
+    "eigh": lambda x: torch.linalg.eigh(x).eigenvalues + 1,
+    "eig": lambda x: tuple(torch.linalg.eig(x)),
+    "lu": lambda x: tuple(torch.linalg.lu(x)),
+    "lu_factor": lambda x: tuple(torch.linalg.lu_factor(x)),
+    "pinv": torch.linalg.pinv,
+    "matrix_exp": lambda x: torch.matrix_exp(x) @ x,
+    "turned put": lambda x: x.t().put(INDEX, SOURCE),
+    "frexp": lambda x: tuple(torch.frexp(x)),
+}
+
+
+@pytest.mark.parametrize("name", STAYING)
+def test_what_no_rule_fits_stays_with_pytorch(name, tmp_path, caplog):
+    module, path = Call(STAYING[name]).eval(), tmp_path / "program.pt2"
+    expected = module(SQUARE)
+    same(fxjit.compile(module, (SQUARE,))(SQUARE), expected)
+    assert "calls that stay with PyTorch: torch.ops.aten." in caplog.text
+    torch.export.save(torch.export.export(module, (SQUARE,)), path)
+    same(fxjit.load(path)(SQUARE), expected)
+
+
+LOADED = """
+import pickle, sys, torch
+print(pickle.loads(sys.stdin.buffer.read())(torch.eye(3) * 4)[1].tolist())
+"""
+
+
+def test_pickles_of_what_stays_with_pytorch():
+    model = fxjit.compile(Call(STAYING["eig"]).eval(), (SQUARE,))
+    done = subprocess.run([sys.executable, "-c", LOADED], input=pickle.dumps(model),
+                          capture_output=True, check=True)
+    assert done.stdout.startswith(b"[[(1+0j)")
+
+
+@torch.library.custom_op("fxjit_tests::filled_by", mutates_args={"x", "others"})
+def filled_by(x: torch.Tensor, others: list[torch.Tensor], y: float) -> torch.Tensor:
+    for one in [x, *others]:
+        one.fill_(y)
+    return x * others[0] + 1
+
+
+filled_by.register_fake(lambda x, others, y: torch.empty_like(x))
+
+
+def test_functions_that_write_arguments(tmp_path):
+    def function(x):
+        y, z = x * 1, x + 1
+        return torch.ops.fxjit_tests.filled_by(x, [y[1:2].expand_as(x).clone(), z], 3.), y, z
+
+    module = Call(function).eval()
+    ours, theirs = X.clone(), X.clone()
+    expected = module(theirs)
+    same(fxjit.compile(module, (X,))(ours), expected)
+    assert torch.equal(ours, theirs)
+    torch.export.save(torch.export.export(module, (X,)), tmp_path / "program.pt2")
+    same(fxjit.load(tmp_path / "program.pt2")(X.clone()), expected)
 
 
 def test_rules_give_what_pytorch_gives():

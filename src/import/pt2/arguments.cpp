@@ -84,6 +84,7 @@ constexpr std::pair<std::string_view, Reader> kKinds[] = {
     {"as_sym_ints", read_list<read_symbol>},
     {"as_scalar_type", read_type},
     {"as_memory_format", read_memory_format},
+    {"as_operator", read_text},
     {"as_layout", read_layout},
     {"as_device", read_device},
     {"as_bool", read_bool},

@@ -1,8 +1,11 @@
 #include "src/import/pt2/graph.h"
 
+#include <utility>
+
 #include "fxjit/exported.h"
 #include "fxjit/fx/graph_module.h"
 #include "src/fx/control_flow/functions.h"
+#include "src/import/pt2/archive.h"
 #include "src/import/pt2/origin.h"
 
 namespace fxjit::import {
@@ -39,35 +42,13 @@ bool has_graph(const Field& node) {
   return false;
 }
 
-struct Arguments {
-  ValueList args;
-  Kwargs kwargs;
-};
-
-Arguments read_arguments(const Field& node, const Names& names) {
-  constexpr int64_t kPositional = 1, kKeyword = 2;
-  Arguments read;
-  for (const Field& input : node.at("inputs").items()) {
-    Value value = read_argument(input.at("arg"), names);
-    const auto kind = input.find("kind");
-    const int64_t number = kind ? kind->integer() : kPositional;
-    if (number == kPositional && read.kwargs.empty())
-      read.args.push_back(std::move(value));
-    else if (number == kKeyword)
-      read.kwargs.emplace_back(input.at("name").text(), std::move(value));
-    else
-      input.fail("kind: expected 1, positional, or behind those 2, keyword");
-  }
-  return read;
-}
-
 // Calls that nothing serves are refused when they are read.
-void check_arguments(const fx::Target& function, const Arguments& arguments,
-                     const Field& node) {
+void check_arguments(const fx::Target& function, const ValueList& args,
+                     const Kwargs& kwargs, const Field& node) {
   const ops::Spelling* const called = function.spelling();
   if (!called) return;
   try {
-    ops::bind(*called, arguments.args, arguments.kwargs);
+    ops::bind(*called, args, kwargs);
   } catch (Error& error) {
     error.extend("\n  in " + node.place(), {});
     throw;
@@ -93,7 +74,10 @@ std::string_view control_form(fx::ControlFlow kind) {
 }  // namespace
 
 void GraphReader::read_nodes(const Field& graph, Names& names) {
+  const std::optional<Field> outer =
+      std::exchange(tensors_, graph.find("tensor_values"));
   for (const Field& node : graph.at("nodes").items()) read_node(node, names);
+  tensors_ = outer;
 }
 
 void GraphReader::read_node(const Field& node, Names& names) {
@@ -109,23 +93,72 @@ void GraphReader::read_node(const Field& node, Names& names) {
     return;
   }
   const fx::Target function = find_target(target, node);
-  Arguments arguments = read_arguments(node, names);
+  ValueList args;
+  Kwargs kwargs;
+  read_arguments(node, names, args, kwargs);
   // The graph is not used in the end where a function is missing.
   if (!function.callable()) {
     bind_results(node, nullptr, names);
     return;
   }
-  check_arguments(function, arguments, node);
+  check_arguments(function, args, kwargs, node);
   const auto own_name = node.find("name");
   const Field outputs = node.at("outputs");
   const Value results = read_results(outputs);
   std::string name = own_name ? own_name->text() : short_name(target);
   if (results.size() == 1 && results.at(0).is_string())
     name = results.at(0).as_string();
-  const fx::NodePtr call = graph_.call_function(
-      function, std::move(arguments.args), std::move(arguments.kwargs), name);
+  const fx::NodePtr call =
+      graph_.call_function(function, std::move(args), std::move(kwargs), name);
   describe(call);
   bind_results(node, call, names);
+}
+
+void GraphReader::read_arguments(const Field& node, const Names& names,
+                                 ValueList& args, Kwargs& kwargs) {
+  constexpr int64_t kPositional = 1, kKeyword = 2;
+  for (const Field& input : node.at("inputs").items()) {
+    const auto [form, argument] = input.at("arg").variant();
+    Value value = form == "as_complex"
+                      ? complex_number(argument, dtype_of_result(node))
+                      : read_argument(input.at("arg"), names);
+    const auto kind = input.find("kind");
+    const int64_t number = kind ? kind->integer() : kPositional;
+    if (number == kPositional && kwargs.empty())
+      args.push_back(std::move(value));
+    else if (number == kKeyword)
+      kwargs.emplace_back(input.at("name").text(), std::move(value));
+    else
+      input.fail("kind: expected 1, positional, or behind those 2, keyword");
+  }
+}
+
+// The complex dtype of the node's first result, or the widest: in the result's
+// type a tensor without dims is what a number is.
+DType GraphReader::dtype_of_result(const Field& node) const {
+  for (const Field& output : node.at("outputs").items()) {
+    const auto name = defined_name(output);
+    const auto meta = name && tensors_ ? tensors_->find(name->c_str())
+                                       : std::optional<Field>();
+    const DType dtype = meta ? read_dtype(meta->at("dtype")) : DType::f32;
+    if (is_complex(dtype)) return dtype;
+  }
+  return DType::c128;
+}
+
+// {"real": 0.5, "imag": 2} as a tensor, which the table of ops takes instead.
+Value GraphReader::complex_number(const Field& number, DType dtype) {
+  const auto part = [&](const char* name) {
+    const fx::NodePtr made =
+        graph_.call_function("torch.full", {Dims(), number.at(name).number()},
+                             {{"dtype", part_type(dtype)}});
+    describe(made);
+    return Value(made);
+  };
+  const Value real = part("real"), imag = part("imag");
+  const fx::NodePtr made = graph_.call_function("torch.complex", {real, imag});
+  describe(made);
+  return made;
 }
 
 // Results stand one by one, also a single one: the call gives a tuple of them.
@@ -194,6 +227,9 @@ Value GraphReader::read_body(const Field& body) {
 fx::Target GraphReader::find_target(const std::string& name,
                                     const Field& node) {
   if (const auto found = pt2::exported_function(name)) return *found;
+  const std::string hosted = std::string(pt2::kHosted) + name;
+  if (const fx::Function* const found = fx::find_defined_function(hosted))
+    return *found;
   const SourceLocation source = innermost_source(trace_);
   const std::string where = source.known() ? source.str() : node.path();
   missing_.emplace(name, where);

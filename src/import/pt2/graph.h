@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,6 +39,10 @@ class GraphReader {
   void read_node(const Field& node, Names& names);
   void read_control(const Field& node, const fx::Target& function,
                     Names& names);
+  void read_arguments(const Field& node, const Names& names, ValueList& args,
+                      Kwargs& kwargs);
+  DType dtype_of_result(const Field& node) const;
+  Value complex_number(const Field& number, DType dtype);
   Value read_body(const Field& graph);
   void inline_graph(const Field& node, const std::string& target, Names& names);
   void bind_results(const Field& node, fx::NodePtr call, Names& names);
@@ -51,6 +56,7 @@ class GraphReader {
 
   fx::Graph& graph_;
   nn::AttributeMap members_;
+  std::optional<Field> tensors_;  // What the graph knows of its tensors.
   std::map<std::string, std::string> missing_;  // Functions: where first met.
   std::unordered_map<std::string, std::shared_ptr<const fx::ModuleStack>>
       stacks_;

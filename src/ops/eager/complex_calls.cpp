@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "src/ops/table/op_call.h"
+#include "src/ops/table/pure_form.h"
 
 namespace fxjit::ops {
 namespace {
@@ -27,6 +28,8 @@ DecomposeFn complex_form(const OpCall& call) {
   if (!dtype) return nullptr;
   const std::string_view name = call.op.name();
   if (const DecomposeFn form = form_of_row(name)) return form;
+  const Op* const pure = writes_input(call) ? pure_form(call.op) : nullptr;
+  if (pure && form_of_row(pure->name())) return written_in_parts;
   if (call.op.row.lowering == Lowering::view || takes_complex(name))
     return nullptr;
   throw NotImplementedError(call_prefix(call) + "is not supported for " +

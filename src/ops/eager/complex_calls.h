@@ -20,6 +20,9 @@ bool holds_pairs(const Tensor& pairs);
 
 // The form of a row; null where there is none.
 DecomposeFn form_of_row(std::string_view name);
+// The form of rows that write their first argument: they copy to it what their
+// pure form gives.
+Value written_in_parts(const OpCall& call);
 // Whether a row that is no view takes complex tensors as they are.
 bool takes_complex(std::string_view name);
 

@@ -47,7 +47,8 @@ constexpr RowFacts<Layout>::Group kLayoutFacts[] = {
     {Layout::filtered,
      "conv1d conv2d conv_transpose1d conv_transpose2d convolution"},
     {Layout::joined, "cat roll"},
-    {Layout::columns, "linalg_inv linalg_solve linalg_solve_triangular"},
+    {Layout::columns,
+     "linalg_inv linalg_solve linalg_solve_triangular linalg_cholesky cholesky"},
     {Layout::picked, "index"},
 };
 

@@ -16,23 +16,26 @@ Tensor strided_meta(const OpCall& call, size_t first, DType fallback) {
     runtime_error("dimensionality of sizes (", sizes.size(),
                   ") must match dimensionality of strides (", strides.size(),
                   ")");
-  ExactInt reach = numel(sizes) == 0 ? 0 : 1;
-  for (int d = 0; d < sizes.size(); ++d) {
-    if (strides[d] < 0)
+  for (const int64_t stride : strides)
+    if (stride < 0)
       runtime_error("Storage size calculation overflowed with sizes=", sizes,
                     " and strides=", strides);
-    if (reach != 0) reach = reach + ExactInt(sizes[d] - 1) * strides[d];
-  }
-  if (reach > numel(sizes))
-    throw NotImplementedError(std::string(call.op.name()) +
-                              ": expected strides without gaps, got " +
-                              strides.str() + " for " + sizes.str());
   return Tensor::meta(sizes, options_dtype(call, first + 2, fallback), strides);
 }
 
+// From the first element to behind the last, gaps included.
+int64_t reach_of(const Tensor& shape) {
+  if (shape.numel() == 0) return 0;
+  ExactInt reach = 1;
+  for (int d = 0; d < shape.dim(); ++d)
+    reach = reach + ExactInt(shape.size(d) - 1) * shape.stride(d);
+  return reach;
+}
+
 Tensor zeros_like_meta(const Tensor& shape) {
-  check_memory(shape.sizes(), shape.dtype());
-  return Tensor::zeros({shape.numel()}, shape.dtype())
+  const Dims whole{reach_of(shape)};
+  check_memory(whole, shape.dtype());
+  return Tensor::zeros(whole, shape.dtype())
       .as_strided(shape.sizes(), shape.strides(), 0);
 }
 

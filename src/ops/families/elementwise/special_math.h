@@ -21,5 +21,8 @@ double i0_of(double x);
 double i0e_of(double x);
 double i1_of(double x);
 double i1e_of(double x);
+// The regularised lower and upper incomplete gamma functions.
+double igamma_of(double a, double x);
+double igammac_of(double a, double x);
 
 }  // namespace fxjit::ops

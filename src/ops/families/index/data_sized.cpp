@@ -1,4 +1,5 @@
-// Ops whose result, or its size, depends on the numbers: nonzero, unique, item.
+// Ops whose result, or its size, depends on the numbers: nonzero, unique, item,
+// bincount, repeats that a tensor says.
 // The interpreter computes them; compiled modules go on behind them with what
 // came out.
 #include <algorithm>
@@ -172,6 +173,99 @@ Value unique_consecutive(const OpCall& call) {
                    {false, call.flag(1), call.flag(2), call[3]});
 }
 
+template <typename T>
+Tensor counted(const Tensor& places, int64_t count, DType dtype,
+               const Tensor* weights) {
+  const Tensor out = Tensor::zeros({count}, dtype);
+  const auto* const at = places.data_as<int64_t>();
+  for (int64_t i = 0, n = places.numel(); i < n; ++i)
+    out.data_as<T>()[at[i]] += weights ? weights->data_as<T>()[i] : T{1};
+  return out;
+}
+
+// How often each number from 0 to the greatest occurs, or the sums of their
+// weights.
+Value bincount(const OpCall& call) {
+  const Tensor& input = call.tensor(0);
+  const int64_t least = call.integer(2);
+  if (least < 0) runtime_error("minlength should be >= 0");
+  if (is_floating(input.dtype()) || input.dtype() == DType::boolean)
+    no_kernel("bincount_cpu", input.dtype());
+  if (input.dim() == 1 && input.numel() == 0)
+    return Tensor::zeros({least}, DType::i64);
+  const Tensor places = input.to(DType::i64).contiguous();
+  const auto* const begin = places.data_as<int64_t>();
+  const int64_t* const end = begin + places.numel();
+  if (input.dim() != 1 || *std::min_element(begin, end) < 0)
+    runtime_error("bincount only supports 1-d non-negative integral inputs.");
+  if (call.has(1) && call.tensor(1).sizes() != input.sizes())
+    runtime_error(
+        "weights should be 1-d and have the same length as input, but got ",
+        call.tensor(1).sizes(), " and ", input.sizes());
+  const ExactInt reached = ExactInt(*std::max_element(begin, end)) + 1;
+  const int64_t count = std::max<int64_t>(reached, least);
+  check_memory({count}, DType::i64);
+  if (!call.has(1)) return counted<int64_t>(places, count, DType::i64, nullptr);
+  const DType dtype =
+      call.tensor(1).dtype() == DType::f32 ? DType::f32 : DType::f64;
+  const Tensor weights = call.tensor(1).to(dtype).contiguous();
+  return dtype == DType::f32 ? counted<float>(places, count, dtype, &weights)
+                             : counted<double>(places, count, dtype, &weights);
+}
+
+// Each place as often as its number says: [2, 0, 1] gives [0, 0, 2].
+Tensor repeated_places(const Tensor& repeats) {
+  if (repeats.dim() != 1)
+    runtime_error("repeat_interleave only accept 1D vector as repeat");
+  if (repeats.dtype() != DType::i64 && repeats.dtype() != DType::i32)
+    runtime_error("repeats has to be Long or Int tensor");
+  const Tensor counts = repeats.to(DType::i64).contiguous();
+  ExactInt total = 0;
+  for (int64_t i = 0, n = counts.numel(); i < n; ++i) {
+    const int64_t count = counts.data_as<int64_t>()[i];
+    if (count < 0) runtime_error("repeats can not be negative");
+    total = total + count;
+  }
+  check_memory({total}, DType::i64);
+  std::vector<int64_t> places;
+  places.reserve(static_cast<size_t>(int64_t{total}));
+  for (int64_t i = 0, n = counts.numel(); i < n; ++i)
+    places.insert(places.end(),
+                  static_cast<size_t>(counts.data_as<int64_t>()[i]), i);
+  return tensor_of(places).to(repeats.dtype());
+}
+
+void check_count(const OpCall& call, size_t output_size, const Tensor& places) {
+  if (call.has(output_size) && call.integer(output_size) != places.numel())
+    runtime_error("allocated size does not match required size");
+}
+
+Value repeat_places(const OpCall& call) {
+  const Tensor places = repeated_places(call.tensor(0));
+  check_count(call, 1, places);
+  return places;
+}
+
+Value repeat_by(const OpCall& call) {
+  const Value input = call.has(2) ? call[0] : fxjit::flatten(call[0]);
+  const int axis = call.has(2) ? dim_arg(call, 2, meta_of(input).dim()) : 0;
+  const int64_t size = axis_size(meta_of(input), axis);
+  Tensor repeats = call.tensor(1);
+  if (repeats.dim() == 0 || (repeats.dim() == 1 && repeats.numel() == 1))
+    repeats =
+        fxjit::expand(fxjit::reshape(repeats, Dims{1}), Dims{size}).as_tensor();
+  else if (repeats.dim() != 1)
+    runtime_error("repeats must be 0-dim or 1-dim tensor");
+  if (repeats.numel() != size)
+    runtime_error(
+        "repeats must have the same size as input along dim, but got "
+        "repeats.size(0) = ",
+        repeats.numel(), " and input.size(", axis, ") = ", size);
+  const Tensor places = repeated_places(repeats);
+  check_count(call, 3, places);
+  return fxjit::index_select(input, axis, places);
+}
+
 constexpr OpRow data_row(const char* name, const char* schema,
                          const char* names, EagerFn eager) {
   return made_row(name, schema, names, infer_unknown, eager);
@@ -191,6 +285,12 @@ constexpr OpRow kDataSizedRows[] = {
              "torch.functional.unique_consecutive! "
              ".unique_consecutive",
              unique_consecutive),
+    data_row("bincount", "input, weights=None, minlength=0",
+             "torch.bincount .bincount", bincount),
+    data_row("fxjit.repeat_places", "input, *, output_size=None", "",
+             repeat_places),
+    data_row("fxjit.repeat_by", "input, repeats, dim=None, *, output_size=None",
+             "", repeat_by),
 };
 
 }  // namespace

@@ -331,6 +331,12 @@ Value decompose_outer(const OpCall& call) {
   return fxjit::unsqueeze(call[0], 1) * fxjit::unsqueeze(call[1], 0);
 }
 
+Value decompose_vdot(const OpCall& call) {
+  const bool complex = is_complex(meta_of(call[0]).dtype());
+  return call_row("dot",
+                  {complex ? call_row("conj", {call[0]}) : call[0], call[1]});
+}
+
 constexpr OpRow product(const char* name, const char* schema, const char* names,
                         InferFn infer, EagerFn eager = eager_matmul) {
   return lowered_row(name, schema, names, Lowering::contraction, infer, eager);
@@ -350,8 +356,8 @@ constexpr OpRow kContractionsRows[] = {
             "torch.addmm .addmm", infer_added, eager_added),
     product("baddbmm", "input, batch1, batch2, *, beta=1, alpha=1",
             "torch.baddbmm .baddbmm", infer_added, eager_added),
-    product("dot", "input, tensor", "torch.dot .dot torch.vdot .vdot",
-            infer_dot),
+    product("dot", "input, tensor", "torch.dot .dot", infer_dot),
+    composed_row("vdot", "input, other", "torch.vdot .vdot", decompose_vdot),
     product("mv", "input, vec", "torch.mv .mv", infer_mv),
     composed_row("outer", "input, vec2", "torch.outer .outer torch.ger .ger",
                  decompose_outer),

@@ -137,10 +137,8 @@ Value decompose_repeat(const OpCall& call) {
 }
 
 Value decompose_repeat_interleave(const OpCall& call) {
-  if (!call[1].is_int())
-    throw NotImplementedError(
-        "repeat_interleave: expected repeats to be an int, got " +
-        std::string(call[1].kind_name()));
+  if (call[1].is_tensor() || call[1].is_proxy())
+    return call_row("fxjit.repeat_by", {call[0], call[1], call[2]});
   const int64_t count = call.integer(1);
   if (count < 0) runtime_error("repeats must be non-negative");
   Value value = call[0];

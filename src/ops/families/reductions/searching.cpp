@@ -220,6 +220,26 @@ Value median(const OpCall& call) {
   return whole ? found.at(0) : found;
 }
 
+// The same of those numbers of a line that are not NaN; NaN where none is.
+Value nanmedian(const OpCall& call) {
+  const Tensor meta = meta_of(call[0]);
+  if (!is_floating(meta.dtype()) || meta.dim() == 0) return median(call);
+  const bool whole = !call.has(1);
+  const Value input = whole ? fxjit::flatten(call[0]) : call[0];
+  const int axis = whole ? 0 : dim_arg(call, 1, meta.dim());
+  if (axis_size(meta_of(input), axis) == 0) return median(call);
+  const Value sorted = call_row("sort", {input, Value(axis)});
+  const Value known = fxjit::logical_not(fxjit::isnan(input));
+  const Value count = fxjit::sum(cast_to(known, DType::i64), axis, true);
+  const Value place =
+      cast_to(fxjit::clamp(count - 1, 0), DType::i64) >> Value(1);
+  const auto pick = [&](int64_t part) {
+    const Value one = fxjit::gather(getitem(sorted, part), axis, place);
+    return !whole && call.flag(2) ? one : fxjit::squeeze(one, axis);
+  };
+  return whole ? pick(0) : Value::tuple({pick(0), pick(1)});
+}
+
 constexpr const char* kSpreadSchema =
     "input, dim=None, unbiased=None, keepdim=False, *, correction=None";
 
@@ -251,6 +271,8 @@ constexpr OpRow kSearchingRows[] = {
                  "torch.kthvalue .kthvalue", kthvalue),
     composed_row("median", "input, dim=None, keepdim=False",
                  "torch.median .median", median),
+    composed_row("nanmedian", "input, dim=None, keepdim=False",
+                 "torch.nanmedian .nanmedian", nanmedian),
 };
 
 }  // namespace
