@@ -17,6 +17,8 @@ namespace nb = nanobind;
 
 Value array_value(nb::handle array, const std::string& name) {
   Arrays arrays;
+  arrays.type =
+      carried_type_from_name(type_name_of(array)).value_or(CarriedType::none);
   return value_of(array, name, arrays);
 }
 
@@ -87,9 +89,9 @@ nb::object Model::check(const nb::args& args, const nb::object& tolerance,
   nb::object reduced = nb::none();
   nb::list inputs;
   if (result.reduced) {
-    reduced = nb::cast(new Model(name_ + ", reduced", result.reduced, options_,
-                                 call.kind),
-                       nb::rv_policy::take_ownership);
+    reduced = nb::cast(
+        new Model(name_ + ", reduced", result.reduced, options_, call.kind),
+        nb::rv_policy::take_ownership);
     for (const Value& input : result.reduced_inputs)
       inputs.append(object_of(input, call.kind));
   }

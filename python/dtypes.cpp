@@ -31,7 +31,42 @@ constexpr std::array<Type, kDTypeCount> kTypes{{
     {DType::c128, dtype_code::Complex, 128},
 }};
 
+// Types of DLPack by name, and a type that holds their numbers.
+struct LackingType {
+  int code;
+  int bits;
+  const char* name;
+  const char* instead;
+};
+
+constexpr LackingType kLacking[] = {
+    {static_cast<int>(dtype_code::UInt), 16, "uint16", "int32"},
+    {static_cast<int>(dtype_code::UInt), 32, "uint32", "int64"},
+    {static_cast<int>(dtype_code::UInt), 64, "uint64", "int64"},
+    {static_cast<int>(dtype_code::Complex), 32, "complex32", "complex64"},
+    {static_cast<int>(dtype_code::Float), 128, "longdouble", "float64"},
+    {static_cast<int>(dtype_code::Complex), 256, "clongdouble", "complex128"},
+    {7, 8, "float8_e3m4", "float32"},
+    {8, 8, "float8_e4m3", "float32"},
+    {10, 8, "float8_e4m3fn", "float32"},
+    {11, 8, "float8_e4m3fnuz", "float32"},
+    {12, 8, "float8_e5m2", "float32"},
+    {13, 8, "float8_e5m2fnuz", "float32"},
+    {14, 8, "float8_e8m0fnu", "float32"},
+};
+
 }  // namespace
+
+std::string lacking(nb::dlpack::dtype type) {
+  for (const LackingType& known : kLacking)
+    if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
+      return std::string(known.name) + ", which fxjit lacks: convert it to " +
+             known.instead + " first";
+  return "a type of " + std::to_string(type.bits) + " bits (DLPack's code " +
+         std::to_string(type.code) +
+         "), which fxjit lacks: convert it to float32, int64 or another of "
+         "torch's types first";
+}
 
 std::optional<DType> dtype_of(nb::dlpack::dtype type) {
   for (const Type& known : kTypes)

@@ -30,16 +30,6 @@ nb::object told(const char* kind, const std::string& text,
   return nb::module_::import_("fxjit.report").attr(kind)(text, report.json());
 }
 
-void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
-  if (value.is_tensor()) tensors.push_back(value.as_tensor());
-  if (value.is_sequence())
-    for (const Value& item : value.as_sequence())
-      collect_tensors(item, tensors);
-  if (value.is_dict())
-    for (const auto& [key, item] : value.as_dict())
-      collect_tensors(item, tensors);
-}
-
 // Whether a call of the graph, or of one below it, names places of a storage.
 bool names_places(const fx::GraphModule& module) {
   for (const auto& [name, child] : module.named_modules()) {
@@ -56,8 +46,10 @@ nb::object number_or_none(const std::optional<int64_t>& number) {
   return number ? nb::object(nb::int_(*number)) : nb::none();
 }
 
-nb::object name_of(DType dtype) {
-  return nb::cast(std::string(dtype_name(dtype)));
+nb::object name_of(DType dtype, CarriedType carried) {
+  return nb::cast(std::string(carried == CarriedType::none
+                                  ? dtype_name(dtype)
+                                  : carried_name(carried)));
 }
 
 // Numbers, and the texts of sizes that are none.
@@ -109,6 +101,7 @@ Model::Model(std::string name, nn::Ref<fx::GraphModule> module,
 }
 
 void Model::prepare(const CompileOptions& options) {
+  find_carried_types();
   if (names_places(*module_)) extent_ = Extent::storage;
   compile(*module_, options);
 }
@@ -139,15 +132,17 @@ Model::Call Model::call_of(const nb::args& args,
                            const nb::kwargs& kwargs) const {
   Call call;
   Arrays arrays{.extent = extent_};
-  for (const nb::handle arg : args)
+  for (const nb::handle arg : args) {
+    arrays.type = type_of_input(call.args.size());
     call.args.push_back(
         value_of(arg, "argument " + std::to_string(call.args.size()), arrays));
+  }
   for (const auto& [key, value] : kwargs) {
     const auto name = nb::cast<std::string>(key);
     if (name == "out") {
-      call.out = nb::borrow(value);
-      collect_tensors(value_of(value, name, arrays), call.outputs);
+      take_outputs(call, value, arrays);
     } else {
+      arrays.type = type_of_input(name);
       call.kwargs.emplace_back(name, value_of(value, name, arrays));
     }
   }
@@ -185,16 +180,19 @@ nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
   {
     const Unlocked unlocked;
     result = run(call);
+    copy_later(call);
   }
-  return call.out ? call.out : object_of(result, call.kind);
+  return call.out ? call.out : result_object(result, call.kind);
 }
 
 nb::list Model::call_leaves(const nb::list& leaves) const {
   Call call;
   Arrays arrays{.extent = extent_};
-  for (const nb::handle leaf : leaves)
+  for (const nb::handle leaf : leaves) {
+    arrays.type = type_of_input(call.args.size());
     call.args.push_back(
         value_of(leaf, "input " + std::to_string(call.args.size()), arrays));
+  }
   finish(call, arrays);
   ValueList results;
   {
@@ -204,7 +202,8 @@ nb::list Model::call_leaves(const nb::list& leaves) const {
     results = fx::tree_leaves(run(call));
   }
   nb::list made;
-  for (const Value& result : results) made.append(object_of(result, call.kind));
+  for (const Value& result : results)
+    made.append(object_of(result, call.kind, type_of_output(made.size())));
   return made;
 }
 
@@ -227,9 +226,10 @@ nb::list Model::inputs() const {
       example.append(number_or_none(size.fixed ? size.fixed : size.example));
       most.append(number_or_none(size.fixed ? size.fixed : size.most));
     }
-    nb::object one = kind(input.str(), input.name, input.path,
-                          is_tensor ? name_of(input.dtype) : nb::none(),
-                          sizes_of(input.sizes), example, most);
+    nb::object one =
+        kind(input.str(), input.name, input.path,
+             is_tensor ? name_of(input.dtype, input.carried) : nb::none(),
+             sizes_of(input.sizes), example, most);
     if (is_constant)
       one.attr("constant") = nb::make_tuple(object_of(input.constant, kind_));
     made.append(one);
@@ -242,9 +242,10 @@ nb::list Model::outputs() const {
   if (!program_) return made;
   const nb::object kind = nb::module_::import_("fxjit.report").attr("Output");
   for (const pt2::Output& output : program_->outputs)
-    made.append(kind(output.name, output.path,
-                     output.dtype ? name_of(*output.dtype) : nb::none(),
-                     sizes_of(output.sizes)));
+    made.append(
+        kind(output.name, output.path,
+             output.dtype ? name_of(*output.dtype, output.carried) : nb::none(),
+             sizes_of(output.sizes)));
   return made;
 }
 

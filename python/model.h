@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,17 +71,31 @@ class Model {
   void to_folder(const std::string& folder, const std::string& name) const;
 
  private:
+  // An array of a type that tensors lack, which gets its numbers behind a call.
+  struct Later {
+    size_t output;
+    Tensor bits;
+    CarriedType type;
+  };
   struct Call {
     ValueList args;
     Kwargs kwargs;
     ArrayKind kind = ArrayKind::numpy;
     nanobind::object out;  // Null: none.
     std::vector<Tensor> outputs;
+    std::vector<Later> later;
   };
   void prepare(const CompileOptions& options);
   ArrayKind kind_without_arrays() const;
   void warn_of_gradients() const;
   void finish(Call& call, const Arrays& arrays) const;
+  void find_carried_types();
+  CarriedType type_of_input(size_t i) const;
+  CarriedType type_of_input(std::string_view path) const;
+  CarriedType type_of_output(size_t i) const;
+  nanobind::object result_object(const Value& result, ArrayKind kind) const;
+  void take_outputs(Call& call, nanobind::handle out, Arrays& arrays) const;
+  static void copy_later(const Call& call);
   Call call_of(const nanobind::args& args,
                const nanobind::kwargs& kwargs) const;
   Value run(const Call& call) const;
@@ -98,6 +113,7 @@ class Model {
   bool by_path_ = false;
   std::optional<pt2::Program> program_;
   nn::Ref<fx::GraphModule> module_;
+  bool carries_ = false;  // The file declares types that tensors lack.
   ArrayKind kind_ = ArrayKind::numpy;
   Extent extent_ = Extent::elements;  // Of arguments.
   mutable bool warned_ = false;       // Of gradients; under Python's lock.

@@ -80,8 +80,8 @@ Tensor tensor_of_memory(const Memory& memory, const char* where,
         ": expected an array on the CPU, got one of another device");
   const std::optional<DType> dtype = dtype_of(memory.dtype);
   if (!dtype)
-    throw TypeError(std::string(where) +
-                    ": an array of a type that fxjit lacks");
+    throw TypeError(std::string(where) + ": an array of " +
+                    lacking(memory.dtype));
   if (memory.rank > kMaxRank)
     throw TypeError(std::string(where) + ": an array of " +
                     std::to_string(memory.rank) + " dims; there may be " +
@@ -161,6 +161,13 @@ ArrayKind kind_of(nb::handle array) {
   return module.starts_with("torch") ? ArrayKind::torch : ArrayKind::numpy;
 }
 
+std::string type_name_of(nb::handle array) {
+  if (!nb::hasattr(array, "dtype")) return "";
+  const nb::object type = array.attr("dtype");
+  const auto text = nb::cast<std::string>(nb::str(nb::handle(type)));
+  return text.starts_with("torch.") ? text.substr(6) : text;
+}
+
 Tensor tensor_of(nb::handle object, const char* where, Extent extent) {
   if (const auto* const api = exchange_of(object))
     return tensor_of_torch(*api, object, where, extent);
@@ -175,7 +182,9 @@ Tensor tensor_of(nb::handle object, const char* where, Extent extent) {
   AnyArray readable;
   if (nb::try_cast<AnyArray>(array, readable, /*convert=*/false))
     return tensor_of_array(std::move(readable), where);
+  const std::string type = type_name_of(object);
   throw TypeError(std::string(where) + ": a " + class_of(object) +
+                  (type.empty() ? "" : " of dtype " + type) +
                   " that gives no array of this machine's memory");
 }
 

@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
 #include "fxjit/tensor.h"
 
 namespace fxjit::python {
@@ -19,6 +21,9 @@ enum class Extent { elements, storage };
 bool is_array(nanobind::handle object);
 // torch for a torch.Tensor, numpy for all others.
 ArrayKind kind_of(nanobind::handle array);
+
+// The name of its element type, "uint32"; empty where it names none.
+std::string type_name_of(nanobind::handle array);
 
 // The array's memory, which is kept until the last tensor of it is gone.
 // TypeError for arrays elsewhere than in the machine's memory, for unknown

@@ -53,6 +53,44 @@ void note_array(nb::handle array, Arrays& arrays) {
   arrays.require_grad |= requires_grad.is(nb::handle(Py_True));
 }
 
+// A type as `kind` names it: an object of torch, or a text or type for NumPy,
+// which has those of 8 bits from the package ml_dtypes.
+nb::object type_object(std::string_view name, ArrayKind kind) {
+  const nb::str text(name.data(), name.size());
+  if (kind == ArrayKind::torch) return nb::module_::import_("torch").attr(text);
+  if (!name.starts_with("float8")) return text;
+  try {
+    return nb::module_::import_("ml_dtypes").attr(text);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ModuleNotFoundError)) throw;
+    throw TypeError("a result of " + std::string(name) +
+                    ", which NumPy has from the package ml_dtypes: install "
+                    "it, or pass PyTorch's tensors");
+  }
+}
+
+// An array whose type tensors carry in another.
+Tensor carried_array(nb::handle array, const std::string& where,
+                     const Arrays& arrays) {
+  const std::string wanted(carried_name(arrays.type));
+  const std::string type = type_name_of(array);
+  if (type != wanted)
+    throw TypeError(where + ": expected an array of " + wanted +
+                    ", got one of " + (type.empty() ? "unknown type" : type) +
+                    ": convert it first, by .astype(\"" + wanted +
+                    "\") or .to(torch." + wanted + ")");
+  const nb::object bits = array.attr("view")(
+      type_object(dtype_name(bits_type_of(arrays.type)), kind_of(array)));
+  const Tensor tensor = tensor_of(bits, where.c_str(), arrays.extent);
+  return arrays.as_bits ? tensor : carried(tensor, arrays.type);
+}
+
+nb::object array_of_carried(const Tensor& tensor, ArrayKind kind,
+                            CarriedType type) {
+  const nb::object bits = array_of(bits_of(tensor, type), kind);
+  return bits.attr("view")(type_object(carried_name(type), kind));
+}
+
 }  // namespace
 
 Value value_of(nb::handle object, const std::string& where, Arrays& arrays,
@@ -75,10 +113,12 @@ Value value_of(nb::handle object, const std::string& where, Arrays& arrays,
         where + ": expected an array, a number or a container of these, got " +
         nb::cast<std::string>(nb::getattr(object.type(), "__name__")));
   note_array(object, arrays);
+  if (arrays.type != CarriedType::none)
+    return carried_array(object, where, arrays);
   return tensor_of(object, where.c_str(), arrays.extent);
 }
 
-nb::object object_of(const Value& value, ArrayKind kind) {
+nb::object object_of(const Value& value, ArrayKind kind, CarriedType type) {
   switch (value.kind()) {
     case Value::Kind::none:
       return nb::none();
@@ -91,20 +131,23 @@ nb::object object_of(const Value& value, ArrayKind kind) {
     case Value::Kind::string:
       return nb::str(std::string(value.as_string()).c_str());
     case Value::Kind::tensor:
-      return array_of(value.as_tensor(), kind);
+      return type != CarriedType::none &&
+                     value.as_tensor().dtype() == carrier_of(type)
+                 ? array_of_carried(value.as_tensor(), kind, type)
+                 : array_of(value.as_tensor(), kind);
     case Value::Kind::list: {
       nb::list items;
       for (const Value& item : value.as_sequence())
-        items.append(object_of(item, kind));
+        items.append(object_of(item, kind, type));
       return items;
     }
     case Value::Kind::tuple:
       return nb::steal<nb::object>(PySequence_Tuple(
-          object_of(Value::list(value.as_sequence()), kind).ptr()));
+          object_of(Value::list(value.as_sequence()), kind, type).ptr()));
     case Value::Kind::dict: {
       nb::dict entries;
       for (const auto& [key, item] : value.as_dict())
-        entries[object_of(key, kind)] = object_of(item, kind);
+        entries[object_of(key, kind)] = object_of(item, kind, type);
       return entries;
     }
     default:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "fxjit/carried_type.h"
 #include "fxjit/value.h"
 #include "python/tensors.h"
 
@@ -19,6 +20,10 @@ struct Arrays {
   Extent extent = Extent::elements;
   std::optional<ArrayKind> kind = std::nullopt;  // torch where one of them is.
   bool require_grad = false;                     // One of them does.
+  // The type of the arrays, which tensors carry in another; others are refused.
+  // none: arrays have the types of tensors.
+  CarriedType type = CarriedType::none;
+  bool as_bits = false;  // These arrays are not converted: they share memory.
 };
 
 // Arrays, numbers, texts, None and containers of these, and what `others`
@@ -26,7 +31,9 @@ struct Arrays {
 Value value_of(nanobind::handle object, const std::string& where,
                Arrays& arrays, Others others = nullptr);
 
-// Tensors as arrays of `kind`; containers as Python's.
-nanobind::object object_of(const Value& value, ArrayKind kind);
+// Tensors as arrays of `kind`; containers as Python's. Tensors that carry
+// `type` become arrays of that type.
+nanobind::object object_of(const Value& value, ArrayKind kind,
+                           CarriedType type = CarriedType::none);
 
 }  // namespace fxjit::python

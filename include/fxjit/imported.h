@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fxjit/carried_type.h"
 #include "fxjit/dtype.h"
 #include "fxjit/fx/graph_module.h"
 #include "fxjit/value.h"
@@ -46,12 +47,15 @@ struct Input {
   std::string path;  // Where the caller has it: "d['b']".
   Kind kind = Kind::tensor;
   DType dtype = DType::f32;  // A tensor's, or that of a sequence's tensors.
+  // The type that the file declares, where `dtype` carries its numbers.
+  CarriedType carried = CarriedType::none;
   std::vector<Size> sizes;   // A tensor's.
   bool any_rank = false;     // The file tells no sizes of the tensor.
   Value constant;            // The constant, if it is one.
 
   // "d['b']: float32[s0, 3]"
   std::string str() const;
+  std::string_view type_name() const;  // "float32"; as the file declares it.
 };
 
 struct Output {
@@ -62,6 +66,7 @@ struct Output {
   // computing ("u0").
   std::optional<DType> dtype;
   std::vector<Size> sizes;
+  CarriedType carried = CarriedType::none;  // As in Input; also of sequences.
 };
 
 // A loaded program. Calls take what the exported function took and give what it

@@ -15,13 +15,18 @@ std::string range_text(const Size& size) {
 
 }  // namespace
 
+std::string_view Input::type_name() const {
+  return carried == CarriedType::none ? dtype_name(dtype)
+                                      : carried_name(carried);
+}
+
 std::string Input::str() const {
+  const std::string type(type_name());
   if (kind == Kind::constant) return path + ": " + repr(constant);
   if (kind == Kind::number) return path + ": number";
-  if (kind == Kind::sequence)
-    return path + ": list of " + std::string(dtype_name(dtype));
-  if (any_rank) return path + ": " + std::string(dtype_name(dtype)) + "[...]";
-  std::string text = path + ": " + std::string(dtype_name(dtype)) + "[";
+  if (kind == Kind::sequence) return path + ": list of " + type;
+  if (any_rank) return path + ": " + type + "[...]";
+  std::string text = path + ": " + type + "[";
   for (size_t d = 0; d < sizes.size(); ++d)
     text += (d == 0 ? "" : ", ") + range_text(sizes[d]);
   return text + "]";

@@ -204,14 +204,20 @@ void InputChecks::collect(const Value& tree, const Value& value,
 
 void InputChecks::fail_sizes(const Input& input, const std::string& what,
                              const Tensor& got) const {
+  std::string advice;
+  if (got.dtype() != input.dtype)
+    advice = ": convert it to " + std::string(dtype_name(input.dtype)) +
+             (input.carried == CarriedType::none
+                  ? ""
+                  : ", which carries " + std::string(input.type_name()));
   throw RuntimeError(prefix() + "input " + input.path + ": expected " + what +
-                     ", got " + got.describe());
+                     ", got " + got.describe() + advice);
 }
 
 void InputChecks::check_leaf(const Input& input, const Value& leaf) const {
   const auto fail = [&](const std::string& expected) {
-    throw TypeError(prefix() + "input " + input.path + ": expected " + expected +
-                    ", got " + repr(leaf));
+    throw TypeError(prefix() + "input " + input.path + ": expected " +
+                    expected + ", got " + repr(leaf));
   };
   if (input.kind == Input::Kind::constant) {
     if (leaf.is_tensor() || leaf.kind() != input.constant.kind() ||
@@ -225,15 +231,21 @@ void InputChecks::check_leaf(const Input& input, const Value& leaf) const {
   }
   if (input.kind == Input::Kind::sequence) {
     if (!leaf.is_sequence()) fail("a list of tensors");
+    for (const Value& item : leaf.as_sequence())
+      if (!item.is_tensor())
+        fail("a list of tensors");
+      else if (item.as_tensor().dtype() != input.dtype)
+        fail_sizes(input, "a list of " + std::string(input.type_name()),
+                   item.as_tensor());
     return;
   }
   if (!leaf.is_tensor())
-    throw TypeError(prefix() + "input " + input.path + ": expected " + input.str() +
-                    ", got a " + std::string(leaf.kind_name()));
+    throw TypeError(prefix() + "input " + input.path + ": expected " +
+                    input.str() + ", got a " + std::string(leaf.kind_name()));
   const Tensor& tensor = leaf.as_tensor();
-  bool fits = tensor.dtype() == input.dtype &&
-              (input.any_rank ||
-               tensor.dim() == static_cast<int>(input.sizes.size()));
+  bool fits =
+      tensor.dtype() == input.dtype &&
+      (input.any_rank || tensor.dim() == static_cast<int>(input.sizes.size()));
   for (int d = 0; fits && !input.any_rank && d < tensor.dim(); ++d) {
     const auto& fixed = input.sizes[static_cast<size_t>(d)].fixed;
     fits = !fixed || *fixed == tensor.size(d);
@@ -251,10 +263,11 @@ void InputChecks::check_ranges(const ValueList& leaves) const {
     if ((!range.least || size >= *range.least) &&
         (!range.most || size <= *range.most))
       continue;
-    throw RuntimeError(
-        prefix() + "input " + inputs_[input].path + ", dim " + std::to_string(dim) +
-        " (" + symbol + "): expected a size from " + bound_text(range.least) +
-        " to " + bound_text(range.most) + ", got " + std::to_string(size));
+    throw RuntimeError(prefix() + "input " + inputs_[input].path + ", dim " +
+                       std::to_string(dim) + " (" + symbol +
+                       "): expected a size from " + bound_text(range.least) +
+                       " to " + bound_text(range.most) + ", got " +
+                       std::to_string(size));
   }
 }
 

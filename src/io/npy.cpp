@@ -15,15 +15,26 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kAlignment = 64;
 
+// `dtype`: of the tensor that holds an array's bytes.
 struct TypeName {
   DType dtype;
   std::string_view name;
+  CarriedType carried = CarriedType::none;
 };
-constexpr TypeName kTypes[] = {
-    {DType::f32, "<f4"}, {DType::f64, "<f8"}, {DType::f16, "<f2"},
-    {DType::i8, "|i1"},  {DType::u8, "|u1"},  {DType::i16, "<i2"},
-    {DType::i32, "<i4"}, {DType::i64, "<i8"}, {DType::boolean, "|b1"},
-    {DType::c64, "<c8"}, {DType::c128, "<c16"}};
+constexpr TypeName kTypes[] = {{DType::f32, "<f4"},
+                               {DType::f64, "<f8"},
+                               {DType::f16, "<f2"},
+                               {DType::i8, "|i1"},
+                               {DType::u8, "|u1"},
+                               {DType::i16, "<i2"},
+                               {DType::i32, "<i4"},
+                               {DType::i64, "<i8"},
+                               {DType::boolean, "|b1"},
+                               {DType::c64, "<c8"},
+                               {DType::c128, "<c16"},
+                               {DType::i16, "<u2", CarriedType::u16},
+                               {DType::i32, "<u4", CarriedType::u32},
+                               {DType::i64, "<u8", CarriedType::u64}};
 
 // The header is the text of a Python dict of three known keys.
 class Header {
@@ -45,6 +56,7 @@ class Header {
   }
 
   std::optional<DType> dtype;
+  CarriedType carried = CarriedType::none;
   std::optional<bool> fortran_order;
   std::optional<Dims> sizes;
 
@@ -93,8 +105,10 @@ class Header {
     for (const TypeName& type : kTypes)
       if (type.name == name ||
           (type.name[0] == '|' && name.size() == 3 && name[0] == '<' &&
-           type.name.substr(1) == name.substr(1)))
+           type.name.substr(1) == name.substr(1))) {
         dtype = type.dtype;
+        carried = type.carried;
+      }
     if (!dtype)
       fail("descr: type " + std::string(name.substr(0, 40)) +
            " is not supported");
@@ -187,7 +201,8 @@ Tensor read_npy(std::string_view content, const std::string& path) {
                  .as_strided(*header.sizes, column_strides(*header.sizes),
                              tensor.offset())
                  .contiguous();
-  return tensor;
+  return header.carried == CarriedType::none ? tensor
+                                             : carried(tensor, header.carried);
 }
 
 Tensor load_npy(const std::string& path) {
@@ -197,17 +212,20 @@ Tensor load_npy(const std::string& path) {
                   path);
 }
 
-void save_npy(const std::string& path, const Tensor& tensor) {
-  const Tensor plain =
-      (tensor.dtype() == DType::bf16 ? tensor.to(DType::f32) : tensor)
-          .contiguous();
+void save_npy(const std::string& path, const Tensor& tensor,
+              CarriedType carried) {
+  const Tensor plain = (carried != CarriedType::none ? bits_of(tensor, carried)
+                        : tensor.dtype() == DType::bf16 ? tensor.to(DType::f32)
+                                                        : tensor)
+                           .contiguous();
   std::string shape;
   for (const int64_t size : plain.sizes())
     shape += std::to_string(size) + (plain.dim() == 1 ? "," : ", ");
   if (plain.dim() > 1) shape.resize(shape.size() - 2);
   std::string_view name;
   for (const TypeName& type : kTypes)
-    if (type.dtype == plain.dtype()) name = type.name;
+    if (type.dtype == plain.dtype() && type.carried == carried)
+      name = type.name;
   if (name.empty())
     throw UserError("[npy] " + path + ": " +
                     std::string(dtype_name(plain.dtype())) +

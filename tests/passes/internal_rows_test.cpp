@@ -36,6 +36,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.adaptive_max_places2d", Aliasing::never},
     {"fxjit.adaptive_max_places3d", Aliasing::never},
     {"fxjit.bag_places", Aliasing::never},
+    {"fxjit.tree_ensemble", Aliasing::never},
     {"fxjit.weight_norm_interface", Aliasing::never},
     {"fxjit.fft_c2c", Aliasing::never},
     {"fxjit.fft_c2r", Aliasing::never},

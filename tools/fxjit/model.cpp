@@ -73,4 +73,10 @@ std::vector<std::string> Model::output_names(size_t leaves) const {
   return names;
 }
 
+CarriedType Model::output_type(size_t leaf, size_t leaves) const {
+  return program_ && program_->outputs.size() == leaves
+             ? program_->outputs[leaf].carried
+             : CarriedType::none;
+}
+
 }  // namespace fxjit::command

@@ -40,6 +40,8 @@ class Model {
   }
   // Names for the leaves of a result, one each.
   std::vector<std::string> output_names(size_t leaves) const;
+  // The type that the file declares for a leaf, where its tensor carries it.
+  CarriedType output_type(size_t leaf, size_t leaves) const;
 
  private:
   std::string path_;

@@ -191,7 +191,8 @@ std::vector<std::string> save_inputs(const Model& model,
     if (!inputs[i].is_tensor()) continue;
     const fs::path file =
         fs::path(folder) / ("input_" + std::to_string(i) + ".npy");
-    io::save_npy(file.string(), inputs[i].as_tensor());
+    io::save_npy(file.string(), inputs[i].as_tensor(),
+                 model.inputs()[i].facts.carried);
     files.push_back(model.inputs()[i].name + "=" + file.string());
   }
   return files;

@@ -17,10 +17,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // "[0.1, 0.2, 0.3, ...]": the first numbers.
-std::string first_numbers(const Tensor& tensor) {
+std::string first_numbers(const Tensor& tensor, CarriedType type) {
   constexpr int64_t kShown = 6;
   const Tensor plain = doubles_of(tensor);
-  const double* const numbers = plain.data_as<double>();
+  double* const numbers = plain.data_as<double>();
+  if (type == CarriedType::u64)
+    for (int64_t i = 0; i < std::min(kShown, tensor.numel()); ++i)
+      if (numbers[i] < 0) numbers[i] += 0x1p64;
   std::string text = "[";
   for (int64_t i = 0; i < std::min(kShown, tensor.numel()); ++i) {
     char number[64];
@@ -34,15 +37,18 @@ std::string first_numbers(const Tensor& tensor) {
   return text + (tensor.numel() > kShown ? ", ...]" : "]");
 }
 
-void print(const std::string& name, const Value& value) {
+void print(const std::string& name, const Value& value, CarriedType type) {
   if (!value.is_tensor()) {
     std::printf("%s: %s\n", name.c_str(), repr(value).c_str());
     return;
   }
   const Tensor& tensor = value.as_tensor();
   std::printf("%s: %s%s %s\n", name.c_str(),
-              std::string(dtype_name(tensor.dtype())).c_str(),
-              tensor.sizes().str().c_str(), first_numbers(tensor).c_str());
+              std::string(type == CarriedType::none ? dtype_name(tensor.dtype())
+                                                    : carried_name(type))
+                  .c_str(),
+              tensor.sizes().str().c_str(),
+              first_numbers(tensor, type).c_str());
 }
 
 // "native: 12 of 13 steps, 1 part by the interpreter".
@@ -86,10 +92,11 @@ void run(const RunOptions& options) {
   progress.clear();
   const auto names = model.output_names(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    print(names[i], results[i]);
+    const CarriedType type = model.output_type(i, results.size());
+    print(names[i], results[i], type);
     if (options.output.empty() || !results[i].is_tensor()) continue;
     const fs::path file = fs::path(options.output) / (names[i] + ".npy");
-    io::save_npy(file.string(), results[i].as_tensor());
+    io::save_npy(file.string(), results[i].as_tensor(), type);
   }
   if (options.share && !options.interpret) print_share(model.module());
 }

@@ -47,8 +47,9 @@ Value Call::tensor_of(const Operand& operand) const {
   if (!operand.value.is_none()) return operand.value;
   if (operand.grown)
     fail(
-        "a sequence that a loop makes longer can only be appended to inside of "
-        "the loop, and measured, indexed and put together behind it");
+        "a sequence or tensor that a loop makes longer can only be appended to "
+        "inside of the loop; a sequence can be measured, indexed and put "
+        "together behind it");
   const Numbers& numbers = *operand.numbers;
   bool known = true;
   for (const Value& item : numbers.items) known = known && !item.is_proxy();

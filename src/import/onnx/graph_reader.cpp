@@ -3,6 +3,7 @@
 #include "fxjit/error.h"
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
+#include "src/import/onnx/float8.h"
 #include "src/import/onnx/node_order.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/shape_arithmetic.h"
@@ -51,6 +52,7 @@ class Replaced {
 Operand with_type(Operand operand, const TypeInfo& type) {
   if (operand.unsigned_bits == 0)
     operand.unsigned_bits = unsigned_bits_of(type);
+  if (operand.float8 == CarriedType::none) operand.float8 = float8_of(type);
   return operand;
 }
 
@@ -77,9 +79,11 @@ Operand with_rank(Operand operand, const TypeInfo& type) {
   return operand;
 }
 
-// Numbers that follow from sizes, uint64's own results, or those of the row.
+// Numbers that follow from sizes, the own results of types that are carried in
+// others, or those of the row.
 Results results_of(Call& call, const OpRow& row) {
   if (const auto numbers = evaluate_numbers(call)) return *numbers;
+  if (const auto results = float8_results(call, row)) return *results;
   if (const auto results = uint64_results(call, row)) return *results;
   return run_row(row, call);
 }
@@ -151,6 +155,7 @@ void GraphReader::read_initializers(const GraphInfo& graph, Scope& scope,
       if (info.name.empty()) throw UserError("[onnx] it has no name");
       Operand operand = recorder_.constant(file_.read(info), info.name);
       operand.unsigned_bits = unsigned_bits_of(info.data_type);
+      operand.float8 = float8_of(info.data_type);
       if (!scope.define(info.name, std::move(operand)))
         throw UserError("[onnx] \"" + std::string(info.name) +
                         "\" is named twice");

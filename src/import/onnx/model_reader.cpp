@@ -5,6 +5,7 @@
 
 #include "fxjit/error.h"
 #include "src/import/named_members.h"
+#include "src/import/onnx/float8.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/survey.h"
 #include "src/import/onnx/unsigned_types.h"
@@ -46,6 +47,13 @@ Size size_of(const Dimension& dim) {
 std::string unique(std::string name, std::unordered_set<std::string>& taken) {
   while (!taken.insert(name).second) name += "_";
   return name;
+}
+
+// Of a tensor, or of the tensors of a sequence or optional.
+CarriedType carried_elements_of(const TypeInfo& type) {
+  const TypeInfo* inner = &type;
+  while (!inner->element.empty()) inner = &inner->element[0];
+  return carried_type_of(inner->element_type);
 }
 
 // The tensors of a sequence whose stack a loop has made.
@@ -131,6 +139,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
     if (!type->element.empty())
       if (const auto dtype = find_dtype(type->element[0].element_type))
         input.dtype = *dtype;
+    input.carried = carried_elements_of(*type);
     value = recorder_.other_input(info.name, true);
   } else if (type->kind == TypeInfo::Kind::tensor) {
     const auto dtype = find_dtype(type->element_type);
@@ -138,6 +147,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
       fail_model("type: " + element_type_name(type->element_type) +
                  " is not supported");
     input.dtype = *dtype;
+    input.carried = carried_elements_of(*type);
     read_sizes(*type, input);
     const auto example = example_of(*type, example_sizes_);
     uint32_t fixed = 0;
@@ -150,6 +160,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
   }
   Operand operand(value);
   operand.unsigned_bits = unsigned_bits_of(*type);
+  operand.float8 = float8_of(*type);
   if (!scope.define(info.name, operand)) fail_model("it is there twice");
 }
 
@@ -190,6 +201,7 @@ Value ModelReader::read_outputs(const Scope& scope) {
                         std::string(name),
                         {},
                         {}});
+    outputs_.back().carried = carried_elements_of(info.type);
     describe_output(info.type, outputs_.back());
   }
   if (results.empty()) fail_model("the graph has no outputs");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "fxjit/carried_type.h"
 #include "fxjit/value.h"
 
 namespace fxjit::onnx {
@@ -23,21 +24,26 @@ struct Numbers {
 // in int64 itself). 0: any other type.
 using UnsignedBits = int;
 
-// A sequence that a loop makes longer, which becomes a stack: inside of the loop
-// what one iteration appends, behind it the stack whose rows are its tensors.
+// A sequence that a loop makes longer, which becomes a stack: inside of the
+// loop what one iteration appends, behind it the stack whose rows are its
+// tensors.
 struct GrownSequence {
   size_t state = 0;  // Inside of the loop: which of its states it is.
   ValueList appended;
   Value stack;
+  // A tensor that Concat makes longer along this dim, in place of a sequence.
+  std::optional<int64_t> axis;
 };
 
-// `value`, `numbers` or both are set, or `grown`; none of them where an optional
-// value is absent.
+// `value`, `numbers` or both are set, or `grown`; none of them where an
+// optional value is absent.
 struct Operand {
   Value value;  // A proxy; a list of them for a sequence.
   std::optional<Numbers> numbers;
   std::shared_ptr<const GrownSequence> grown;
   UnsignedBits unsigned_bits = 0;
+  // One of the types of 8 bits that float16 carries (float8.h).
+  CarriedType float8 = CarriedType::none;
 
   Operand() = default;
   Operand(Value value) : value(std::move(value)) {}          // NOLINT

@@ -167,7 +167,8 @@ ValueList Recorder::record_control(ControlCall call,
   args.push_back(call.kind == ControlFlow::map ? Value::list(operands)
                                                : Value::tuple(operands));
   const fx::NodePtr node = graph().call_function(
-      fx::control_function(call.kind), std::move(args), {}, origin_);
+      call.function ? *call.function : fx::control_function(call.kind),
+      std::move(args), {}, origin_);
   pt2::set_stack_trace(node, trace_);
   ValueList made;
   for (size_t i = 0; i < results.size(); ++i)

@@ -99,6 +99,8 @@ class Recorder {
     Value pred;         // Of cond: a proxy.
     ValueList carried;  // Of while_loop and scan.
     ValueList xs;       // Of scan and map.
+    // In place of the kind's own function, with the same arguments.
+    const fx::Function* function = nullptr;
   };
   // Records the call; its results, of which this is known.
   ValueList record_control(ControlCall call, const std::vector<Known>& results);

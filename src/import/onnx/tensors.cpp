@@ -37,10 +37,10 @@ constexpr std::array<ElementType, 27> kTypes = {{
     {"COMPLEX64", DType::c64},
     {"COMPLEX128", DType::c128},
     {"BFLOAT16", DType::bf16},
-    {"FLOAT8E4M3FN", {}},
-    {"FLOAT8E4M3FNUZ", {}},
-    {"FLOAT8E5M2", {}},
-    {"FLOAT8E5M2FNUZ", {}},
+    {"FLOAT8E4M3FN", DType::f16},
+    {"FLOAT8E4M3FNUZ", DType::f16},
+    {"FLOAT8E5M2", DType::f16},
+    {"FLOAT8E5M2FNUZ", DType::f16},
     {"UINT4", {}},
     {"INT4", {}},
     {"FLOAT4E2M1", {}},
@@ -48,6 +48,8 @@ constexpr std::array<ElementType, 27> kTypes = {{
     {"UINT2", {}},
     {"INT2", {}},
 }};
+
+constexpr int64_t kUint8 = 2;
 
 const ElementType* type_of(int64_t number) {
   return number >= 0 && number < std::ssize(kTypes) ? &kTypes[number] : nullptr;
@@ -133,12 +135,33 @@ std::optional<DType> find_dtype(int64_t element_type) {
   return type ? type->dtype : std::nullopt;
 }
 
+CarriedType carried_type_of(int64_t element_type) {
+  switch (element_type) {
+    case 4:
+      return CarriedType::u16;
+    case 12:
+      return CarriedType::u32;
+    case 13:
+      return CarriedType::u64;
+    case 17:
+      return CarriedType::f8e4m3fn;
+    case 18:
+      return CarriedType::f8e4m3fnuz;
+    case 19:
+      return CarriedType::f8e5m2;
+    case 20:
+      return CarriedType::f8e5m2fnuz;
+    default:
+      return CarriedType::none;
+  }
+}
+
 int unsigned_bits_of(int64_t element_type) {
-  constexpr int64_t kUint16 = 4, kUint32 = 12, kUint64 = 13;
-  return element_type == kUint16   ? 16
-         : element_type == kUint32 ? 32
-         : element_type == kUint64 ? 64
-                                   : 0;
+  const CarriedType type = carried_type_of(element_type);
+  return type == CarriedType::u16   ? 16
+         : type == CarriedType::u32 ? 32
+         : type == CarriedType::u64 ? 64
+                                    : 0;
 }
 
 std::optional<int64_t> element_type_of(std::string_view name) {
@@ -160,6 +183,12 @@ Tensor TensorFile::read(const TensorInfo& info) {
   if (!dtype)
     fail(info, "data_type " + element_type_name(info.data_type) +
                    " is not supported");
+  const CarriedType type = carried_type_of(info.data_type);
+  if (type != CarriedType::none && bits_type_of(type) == DType::u8) {
+    TensorInfo bits = info;
+    bits.data_type = kUint8;
+    return carried(read(bits), type);
+  }
   const Dims dims = dims_of(info);
   const int unsigned_bits = unsigned_bits_of(info.data_type);
   const size_t item = unsigned_bits > 0 ? static_cast<size_t>(unsigned_bits) / 8

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "fxjit/carried_type.h"
 #include "fxjit/tensor.h"
 #include "src/import/onnx/model.h"
 
@@ -14,6 +15,8 @@ namespace fxjit::onnx {
 
 // Nothing for the types that the library does not have.
 std::optional<DType> find_dtype(int64_t element_type);
+// Which of these `find_dtype` gives another type, that carries them.
+CarriedType carried_type_of(int64_t element_type);
 // 16, 32 and 64 for the types without a sign that `find_dtype` gives a wider
 // type with one; 0 for all others.
 int unsigned_bits_of(int64_t element_type);

@@ -34,15 +34,19 @@ Value softmax_but_zeros(const Value& scores) {
 
 }  // namespace
 
-Value transformed(const Call& call, const Value& scores) {
-  const std::string name = call.text("post_transform", "NONE");
+Value transformed_by(const Call& call, std::string_view name,
+                     const Value& scores) {
   if (name == "NONE" || name.empty()) return scores;
   if (name == "LOGISTIC") return sigmoid(scores);
   if (name == "SOFTMAX") return softmax(scores, -1);
   if (name == "SOFTMAX_ZERO") return softmax_but_zeros(scores);
   if (name == "PROBIT")
     return function("torch.erfinv", {scores * 2.0 - 1.0}) * std::sqrt(2.0);
-  call.fail("post_transform: \"" + name + "\" is unknown");
+  call.fail("post_transform: \"" + std::string(name) + "\" is unknown");
+}
+
+Value transformed(const Call& call, const Value& scores) {
+  return transformed_by(call, call.text("post_transform", "NONE"), scores);
 }
 
 std::vector<int64_t> class_labels(const Call& call,

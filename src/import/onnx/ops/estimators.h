@@ -17,7 +17,10 @@ Value number_list(const Call& call, const std::vector<double>& numbers,
 // Integers, of one dim.
 Value integer_list(const Call& call, const std::vector<int64_t>& numbers);
 
-// Scores [n, classes] by the attribute post_transform.
+// Scores [n, classes] by a transform, "SOFTMAX", and by that which the attribute
+// post_transform names.
+Value transformed_by(const Call& call, std::string_view name,
+                     const Value& scores);
 Value transformed(const Call& call, const Value& scores);
 
 // The classes' labels, which are integers; fails for texts.

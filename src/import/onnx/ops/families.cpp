@@ -79,21 +79,45 @@ Value index_dim(const Value& x, int64_t axis, const Value& places) {
   return index(x, Value::list(std::move(indices)));
 }
 
+namespace {
+
+// `whole` parts of `each` elements, or what is left where that varies.
+Value quotient_of(const Call& call, const Value& whole, int64_t each) {
+  if (!whole.is_int()) return -1;
+  if (each < 1 || whole.as_int() % each != 0)
+    call.fail("expected a multiple of " + std::to_string(each) + ", got " +
+              std::to_string(whole.as_int()));
+  return whole.as_int() / each;
+}
+
+Value with_heads_first(const Value& x) {
+  return permute(x, Value::list({0, 2, 1, 3}));
+}
+
+}  // namespace
+
 Value in_heads(const Call& call, const Value& x, int64_t heads) {
   const SizeList sizes = call.sizes_of(x);
-  return transpose(reshape(x, Value::list({sizes[0], sizes[1], heads, -1})), 1,
-                   2);
+  return with_heads_first(
+      reshape(x, Value::list({sizes[0], sizes[1], heads,
+                              quotient_of(call, sizes[2], heads)})));
 }
 
 Value in_heads_of_size(const Call& call, const Value& x, int64_t size) {
   const SizeList sizes = call.sizes_of(x);
-  return transpose(reshape(x, Value::list({sizes[0], sizes[1], -1, size})), 1,
-                   2);
+  return with_heads_first(
+      reshape(x, Value::list({sizes[0], sizes[1],
+                              quotient_of(call, sizes[2], size), size})));
 }
 
 Value out_of_heads(const Call& call, const Value& x) {
   const SizeList sizes = call.sizes_of(x);
-  return reshape(transpose(x, 1, 2), Value::list({sizes[0], sizes[2], -1}));
+  const bool known = sizes[1].is_int() && sizes[3].is_int();
+  return reshape(
+      with_heads_first(x),
+      Value::list(
+          {sizes[0], sizes[2],
+           known ? Value(sizes[1].as_int() * sizes[3].as_int()) : Value(-1)}));
 }
 
 Value pad_list(const std::vector<Value>& begin, const std::vector<Value>& end) {

@@ -52,7 +52,8 @@ void LoopBody::note_types(const std::vector<Operand>& results) {
 LoopBody::Carried LoopBody::first_values() const {
   Carried first;
   for (size_t i = 0; i < carried_.size(); ++i) {
-    if (is_sequence(i)) {
+    if (joined_.contains(i)) continue;
+    if (is_grown(i)) {
       if (carried_[i].value.size() != 0)
         call_.fail("carried value " + std::to_string(i) +
                    ": a sequence that a loop makes longer begins empty");
@@ -77,8 +78,9 @@ LoopBody::Iteration LoopBody::read_body(const Value& turn, const Operand& going,
   for (size_t i = 0; i < carried_.size(); ++i) {
     Operand& input = inputs.emplace_back();
     input.unsigned_bits = carried_[i].unsigned_bits;
-    if (is_sequence(i))
-      input.grown = std::make_shared<GrownSequence>(GrownSequence{i, {}, {}});
+    if (is_grown(i))
+      input.grown =
+          std::make_shared<GrownSequence>(GrownSequence{i, {}, {}, {}});
     else
       input.value = carried[next++];
   }
@@ -87,24 +89,39 @@ LoopBody::Iteration LoopBody::read_body(const Value& turn, const Operand& going,
   Iteration made;
   made.condition = results[0];
   for (size_t i = 0; i < carried_.size(); ++i) {
-    if (!is_sequence(i))
-      made.carried.push_back(call_.tensor_of(results[1 + i]));
+    if (!is_grown(i)) made.carried.push_back(call_.tensor_of(results[1 + i]));
   }
   for (size_t i = 0; i < rows_; ++i)
     if (is_wanted(i))
       made.rows.push_back(call_.tensor_of(results[1 + carried_.size() + i]));
   for (size_t i = 0; i < carried_.size(); ++i)
-    if (is_sequence(i)) made.rows.push_back(appended(i, results[1 + i]));
+    if (is_grown(i)) made.rows.push_back(appended(i, results[1 + i]));
   return made;
 }
 
-Value LoopBody::appended(size_t state, const Operand& output) const {
+Value LoopBody::appended(size_t state, const Operand& output) {
+  const bool joined = joined_.contains(state);
   if (!output.grown || output.grown->state != state ||
-      output.grown->appended.size() != 1)
-    call_.fail("carried value " + std::to_string(state) +
-               ": expected a sequence to which each iteration appends one "
-               "tensor");
+      output.grown->appended.size() != 1 ||
+      output.grown->axis.has_value() != joined)
+    call_.fail("carried value " + std::to_string(state) + ": expected a " +
+               std::string(joined ? "tensor" : "sequence") +
+               " to which each iteration appends one tensor");
+  if (joined) joined_[state] = *output.grown->axis;
   return output.grown->appended[0];
+}
+
+Operand LoopBody::grown_result(size_t i, const Value& stack) const {
+  Operand result;
+  if (!joined_.contains(i)) {
+    result.grown =
+        std::make_shared<GrownSequence>(GrownSequence{i, {}, stack, {}});
+    return result;
+  }
+  const int64_t axis = joined_.at(i);
+  const Value parts = flatten(movedim(stack, 0, axis), axis, axis + 1);
+  result.value = cat(Value::list({call_.tensor_of(carried_[i]), parts}), axis);
+  return result;
 }
 
 std::vector<Operand> LoopBody::read_turn(int64_t turn, const Operand& going,

@@ -1,6 +1,8 @@
-// The body of a Loop: what it is given and what it gives, iteration by iteration.
+// The body of a Loop: what it is given and what it gives, iteration by
+// iteration.
 #pragma once
 
+#include <map>
 #include <optional>
 
 #include "src/import/onnx/ops/control.h"
@@ -39,7 +41,13 @@ class LoopBody {
   bool is_wanted(size_t row) const {
     return call_.wants(carried_.size() + row);
   }
-  bool is_sequence(size_t i) const { return carried_[i].value.is_sequence(); }
+  // Whether a carried value is no tensor of the loop's own, but a stack of what
+  // its iterations append: to a sequence, or to a tensor of `joined_`.
+  bool is_grown(size_t i) const {
+    return joined_.contains(i) || carried_[i].value.is_sequence();
+  }
+  // Behind the loop.
+  Operand grown_result(size_t i, const Value& stack) const;
 
   Call& call_;
   const GraphInfo body_;
@@ -48,12 +56,15 @@ class LoopBody {
   std::optional<Operand> going_;  // and gave this condition.
   std::vector<Operand> carried_;
   size_t rows_ = 0;
+  // Carried tensors that the body only appends to by Concat, and along which
+  // dim.
+  std::map<size_t, int64_t> joined_;
   // See Operand: of the carried values and then of the stacks.
   std::vector<UnsignedBits> unsigned_bits_;
 
  private:
   void note_types(const std::vector<Operand>& results);
-  Value appended(size_t state, const Operand& output) const;
+  Value appended(size_t state, const Operand& output);
 };
 
 }  // namespace fxjit::onnx

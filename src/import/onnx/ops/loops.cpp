@@ -2,7 +2,10 @@
 // map where the number of iterations is given, while_loop where data decide.
 #include <algorithm>
 #include <exception>
+#include <set>
+#include <utility>
 
+#include "src/import/onnx/ops/growing_loops.h"
 #include "src/import/onnx/ops/loop_body.h"
 
 namespace fxjit::onnx {
@@ -20,10 +23,10 @@ class LoopReader : LoopBody {
       try {
         return unrolled();
       } catch (const UnknownCondition&) {
-        return recorded();
+        return recorded_or_growing();
       }
     }
-    if (!turns_ || *turns_ > kMostTurns) return recorded();
+    if (!turns_ || *turns_ > kMostTurns) return recorded_or_growing();
     std::exception_ptr why;
     try {
       return recorded();
@@ -38,7 +41,7 @@ class LoopReader : LoopBody {
     } catch (const UnknownCondition&) {
     } catch (const UserError&) {
     }
-    std::rethrow_exception(why);
+    return growing(why);
   }
 
  private:
@@ -70,6 +73,30 @@ class LoopReader : LoopBody {
 
   // --- Recorded. ---
 
+  Results recorded_or_growing() {
+    std::exception_ptr why;
+    try {
+      return recorded();
+    } catch (const UserError&) {
+      why = std::current_exception();
+    }
+    return growing(why);
+  }
+
+  // Where iterations change sizes of what they carry, known or by data, these
+  // sizes are taken for unknown; one more reading may find more of them. Throws
+  // `why` where that does not help.
+  Results growing(const std::exception_ptr& why) {
+    for (size_t before = 0; before < grown_.size();) {
+      before = grown_.size();
+      try {
+        return by_condition();
+      } catch (const UserError&) {
+      }
+    }
+    std::rethrow_exception(why);
+  }
+
   static Recorder::Known number() {
     return {Tensor::meta({}, DType::i64), ~0u};
   }
@@ -84,11 +111,27 @@ class LoopReader : LoopBody {
     } catch (const UserError&) {
       why = std::current_exception();
     }
+    if (auto results = joined()) return *results;
     try {
       if (run_first()) return from_first();
     } catch (const UserError&) {
     }
     std::rethrow_exception(why);
+  }
+
+  // Tensors that become longer as stacks of what is appended to them; nothing
+  // where the body reads them otherwise.
+  std::optional<Results> joined() {
+    if (grown_.empty()) return std::nullopt;
+    for (const auto& [i, dim] : grown_) joined_.emplace(i, dim);
+    const auto grown = std::exchange(grown_, {});
+    try {
+      return from_first();
+    } catch (const UserError&) {
+    }
+    joined_.clear();
+    grown_ = grown;
+    return std::nullopt;
   }
 
   Results from_first() {
@@ -150,9 +193,32 @@ class LoopReader : LoopBody {
     return outputs(call_.recorder().record_control(std::move(made), results));
   }
 
-  void check(const Carried& first, const ValueList& next) const {
+  void check(const Carried& first, const ValueList& next) {
+    for (size_t i = 0; i < next.size(); ++i)
+      note_growth(i, first.known[i], Recorder::known(next[i]));
     for (size_t i = 0; i < next.size(); ++i)
       check_carried(call_, i, first.known[i], Recorder::known(next[i]));
+  }
+
+  // The dims in which the next value has another size.
+  void note_growth(size_t i, const Recorder::Known& first,
+                   const Recorder::Known& next) {
+    if (next.guessed || !first.example.is_tensor() || !next.example.is_tensor())
+      return;
+    const Tensor &a = first.example.as_tensor(), &b = next.example.as_tensor();
+    if (a.dtype() != b.dtype() || a.dim() != b.dim()) return;
+    for (int d = 0; d < a.dim(); ++d)
+      if (a.size(d) != b.size(d)) grown_.emplace(i, d);
+  }
+
+  // The first values, without the sizes that change.
+  Carried first_of_growing() const {
+    Carried first = first_values();
+    for (const auto& [i, dim] : grown_) {
+      first.known[i].fixed_dims &= ~(1u << dim);
+      first.known[i].guessed = true;
+    }
+    return first;
   }
 
   // A row that is carried as well has the sizes of its first value.
@@ -169,7 +235,7 @@ class LoopReader : LoopBody {
   // long as the number of iterations may become, and cut behind the loop.
   Results by_condition() {
     Recorder& recorder = call_.recorder();
-    Carried first = first_values();
+    const Carried first = first_of_growing();
     Value most;
     if (call_.has(0)) most = reshape(call_[0], Value::list({}));
     std::vector<Recorder::Known> state = {number(), flag()};
@@ -203,6 +269,7 @@ class LoopReader : LoopBody {
           return {most.is_none() ? in[1] : logical_and(in[1], in[0] < most)};
         });
     Recorder::ControlCall made{fx::ControlFlow::while_loop, {}, {}, values, {}};
+    if (!grown_.empty()) made.function = &growing_loop();
     made.bodies.push_back(std::move(goes_on));
     made.bodies.push_back(std::move(body));
     const ValueList all = recorder.record_control(std::move(made), state);
@@ -250,20 +317,21 @@ class LoopReader : LoopBody {
     return zeros(Value::list(std::move(sizes)), slice.dtype());
   }
 
+  // Dims of carried values that iterations change.
+  std::set<std::pair<size_t, int>> grown_;
+
   // Carried values and stacks by the outputs that they are.
   Results outputs(const ValueList& made) const {
     std::vector<Operand> all;
     size_t next = 0;
     for (size_t i = 0; i < carried_.size(); ++i) {
       Operand& one = all.emplace_back();
-      if (!is_sequence(i)) one.value = made[next++];
+      if (!is_grown(i)) one.value = made[next++];
     }
     for (size_t i = 0; i < rows_; ++i)
       all.emplace_back(is_wanted(i) ? made[next++] : Value());
     for (size_t i = 0; i < carried_.size(); ++i)
-      if (is_sequence(i))
-        all[i].grown =
-            std::make_shared<GrownSequence>(GrownSequence{i, {}, made[next++]});
+      if (is_grown(i)) all[i] = grown_result(i, made[next++]);
     for (size_t i = 0; i < all.size(); ++i)
       all[i].unsigned_bits = unsigned_bits_[i];
     return all;

@@ -1,6 +1,5 @@
 // Attention as ONNX Runtime's optimiser writes it: MultiHeadAttention of ready
 // queries, keys and values, Attention with their projection, rotations.
-#include <cmath>
 #include <limits>
 
 #include "src/import/onnx/ops/families.h"
@@ -130,12 +129,8 @@ Value attended(const Call& call, const FusedHeads& heads, size_t mask,
   if (call.flag("unidirectional", false))
     add(fused_causal_bias(call, heads, dtype));
   if (call.has(bias)) add(call[bias]);
-  double scale = call.real("scale", 0);
-  if (scale == 0) {
-    const Value size = call.sizes_of(heads.q)[3];
-    if (!size.is_int()) call.fail("the size of a head varies");
-    scale = 1 / std::sqrt(static_cast<double>(size.as_int()));
-  }
+  const double stated = call.real("scale", 0);
+  const Value scale = stated == 0 ? Value() : Value(stated);
   const Value y = nn::functional::scaled_dot_product_attention(
       heads.q, heads.k, heads.v, added, 0.0, false, scale);
   return out_of_heads(call, y);

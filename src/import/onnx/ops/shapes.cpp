@@ -189,9 +189,25 @@ Results expand_of(Call& call) {
   return expand(call[0], list_of(shape));
 }
 
+// One more part behind a tensor, in each iteration of a loop.
+Results longer(const Call& call, int64_t axis) {
+  auto grown = std::make_shared<GrownSequence>(*call.operand(0).grown);
+  ValueList parts;
+  for (size_t i = 1; i < call.inputs(); ++i) parts.push_back(call[i]);
+  if (!grown->stack.is_none() || parts.empty())
+    call.fail("a tensor that a loop makes longer is only appended to");
+  grown->axis = call.wrap(axis, call.rank(1));
+  grown->appended.push_back(
+      parts.size() == 1 ? parts[0] : cat(Value::list(std::move(parts)), axis));
+  Operand result;
+  result.grown = std::move(grown);
+  return result;
+}
+
 Results concat(Call& call) {
   const int64_t axis =
       call.opset() < 4 ? call.integer("axis", 1) : call.integer("axis");
+  if (call.has(0) && call.operand(0).grown) return longer(call, axis);
   if (call.inputs() == 1) return call.operand(0);
   return cat(Value::list(call.all()), axis);
 }

@@ -1,0 +1,50 @@
+// Element types that arrays and files have and tensors of this library lack.
+// Their numbers are carried in tensors of another type, which holds them all:
+// uint16 in int32, uint32 in int64, uint64 by its bits in int64, and the types
+// of 8 bits with 4 or 5 of them for the exponent in float16.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "fxjit/tensor.h"
+
+namespace fxjit {
+
+// The last four as ONNX and PyTorch define them: "fn" has no infinities, "fnuz"
+// neither these nor a negative zero.
+enum class CarriedType : uint8_t {
+  none,
+  u16,
+  u32,
+  u64,
+  f8e4m3fn,
+  f8e5m2,
+  f8e4m3fnuz,
+  f8e5m2fnuz
+};
+
+// torch's and NumPy's name (that of the package ml_dtypes): "uint16",
+// "float8_e4m3fn". Empty for `none`.
+std::string_view carried_name(CarriedType type);
+
+// By that name. Nothing for other names, those of a DType among them.
+std::optional<CarriedType> carried_type_from_name(std::string_view name);
+
+// The type of the tensors that carry it.
+DType carrier_of(CarriedType type);
+
+// The type of a tensor's, of the same size, in which the numbers can stand as
+// they do in an array of their own type, bit for bit: int16 for uint16.
+DType bits_type_of(CarriedType type);
+
+// The numbers of a tensor of bits_type_of(type), as they are carried. A new
+// tensor, but for uint64, whose bits stay where they are.
+Tensor carried(const Tensor& bits, CarriedType type);
+
+// And back: integers that do not fit the type wrap around, as its arithmetic
+// does; real numbers that it lacks become NaN.
+Tensor bits_of(const Tensor& carried, CarriedType type);
+
+}  // namespace fxjit

@@ -1,0 +1,142 @@
+#include "src/import/onnx/float8.h"
+
+#include <cmath>
+#include <limits>
+
+#include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/tensors.h"
+#include "src/import/onnx/unsigned_types.h"
+#include "src/ops/table/row_facts.h"
+
+namespace fxjit::onnx {
+namespace {
+
+// Which inputs the results of an op have their type from: bit i stands for
+// input i.
+constexpr ops::RowFacts<InputBits>::Group kMoves[] = {
+    {1,
+     "CenterCropPad Compress DepthToSpace Expand Flatten Gather GatherElements "
+     "GatherND Identity Pad Reshape ReverseSequence ScatterElements ScatterND "
+     "Slice SpaceToDepth Split Squeeze Tile Transpose Trilu Unsqueeze"},
+    {kAllInputs, "Concat"},
+    {2 | 4, "Where"},
+    {0, "Cast CastLike Equal If IsInf IsNaN Loop Scan Shape Size"}};
+
+const InputBits* find_move(std::string_view op) {
+  static const auto* const all = new ops::RowFacts<InputBits>(kMoves);
+  return all->find(op);
+}
+
+// How a type's numbers lie: bits of the mantissa, bias of the exponent, and the
+// largest number.
+struct Format {
+  int mantissa, bias;
+  double largest;
+  bool infinite = false, zero_signed = false;
+};
+
+Format format_of(CarriedType type) {
+  switch (type) {
+    case CarriedType::f8e5m2:
+      return {2, 15, 57344, true, true};
+    case CarriedType::f8e4m3fnuz:
+      return {3, 8, 240};
+    case CarriedType::f8e5m2fnuz:
+      return {2, 16, 57344};
+    default:
+      return {3, 7, 448, false, true};
+  }
+}
+
+// The absolute values of f32 numbers, rounded to nearest, ties to even: bits
+// behind the mantissa are rounded away, but numbers below the least normal one
+// are multiples of the smallest.
+Value rounded_sizes(const Value& sizes, const Format& format) {
+  const int shift = std::numeric_limits<float>::digits - 1 - format.mantissa;
+  const int64_t unit = int64_t{1} << shift;
+  const double least = std::ldexp(1, 1 - format.bias);
+  const double quantum = std::ldexp(least, -format.mantissa);
+  const Value bits = method(sizes, "view", {DType::i32});
+  const Value odd = bitwise_and(bitwise_right_shift(bits, shift), 1);
+  const Value whole = bitwise_and(bits + odd + (unit / 2 - 1), -unit);
+  const Value multiple = function("torch.round", {sizes * (1 / quantum)});
+  return where(sizes < least, multiple * quantum,
+               method(whole, "view", {DType::f32}));
+}
+
+// Beyond the largest number: that, or what the type has for it.
+Value rounded(const Call& call, const Value& given, CarriedType type) {
+  const Format format = format_of(type);
+  const double beyond = call.flag("saturate", true) ? format.largest
+                        : format.infinite
+                            ? std::numeric_limits<double>::infinity()
+                            : std::numeric_limits<double>::quiet_NaN();
+  const Value x = cast(call, given, DType::f32);
+  const Value sizes = rounded_sizes(abs(x), format);
+  const Value bounded = where(sizes > format.largest, beyond, sizes);
+  Value made = where(isnan(x), x, function("torch.copysign", {bounded, x}));
+  if (!format.zero_signed) made = where(made == 0, 0.0, made);
+  return cast(call, made, DType::f16);
+}
+
+CarriedType type_of(const Call& call, size_t i) {
+  return call.has(i) ? call.operand(i).float8 : CarriedType::none;
+}
+
+// That of the inputs `which`.
+CarriedType type_among(const Call& call, InputBits which) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (includes(which, i) && type_of(call, i) != CarriedType::none)
+      return type_of(call, i);
+  return CarriedType::none;
+}
+
+// What an attribute states for the results.
+CarriedType stated(const Call& call) {
+  if (const int64_t type = stated_type(call)) return float8_of(type);
+  const AttributeInfo* const value = call.node().find("value");
+  return value && value->tensor
+             ? float8_of(read_tensor_info(*value->tensor).data_type)
+             : CarriedType::none;
+}
+
+Results marked(Results results, CarriedType type) {
+  for (Operand& result : results.items) result.float8 = type;
+  return results;
+}
+
+}  // namespace
+
+CarriedType float8_of(int64_t element_type) {
+  const CarriedType type = carried_type_of(element_type);
+  return carrier_of(type) == DType::f16 ? type : CarriedType::none;
+}
+
+CarriedType float8_of(const TypeInfo& type) {
+  const TypeInfo* inner = &type;
+  while (!inner->element.empty()) inner = &inner->element[0];
+  return float8_of(inner->element_type);
+}
+
+std::optional<Results> float8_results(Call& call, const OpRow& row) {
+  const CarriedType given = type_among(call, kAllInputs);
+  const CarriedType named = stated(call);
+  if (given == CarriedType::none && named == CarriedType::none)
+    return std::nullopt;
+  const CarriedType target = row.op == "CastLike" ? type_of(call, 1) : named;
+  if (row.op == "Cast" || row.op == "CastLike") {
+    if (target == CarriedType::none) return run_row(row, call);
+    return marked(rounded(call, call[0], target), target);
+  }
+  if (row.op == "Constant" || row.op == "ConstantOfShape")
+    return marked(run_row(row, call), named);
+  const InputBits* const move = find_move(row.op);
+  if (!move || named != CarriedType::none || !row.domain.empty())
+    call.fail(
+        "numbers of " +
+        std::string(carried_name(named == CarriedType::none ? given : named)) +
+        " are not supported by this op");
+  return marked(run_row(row, call), type_among(call, *move));
+}
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,21 @@
+// Real numbers of 8 bits, which float16 carries: ops that make them, move them
+// and read them.
+#pragma once
+
+#include <optional>
+
+#include "src/import/onnx/call.h"
+#include "src/import/onnx/op_rows.h"
+
+namespace fxjit::onnx {
+
+// One of these types by TensorProto's number; none for all others.
+CarriedType float8_of(int64_t element_type);
+CarriedType float8_of(const TypeInfo& type);
+
+// The results of a node of which inputs or results have such a type, marked so;
+// nothing for other nodes. Fails, naming the type, for ops that compute with
+// these numbers.
+std::optional<Results> float8_results(Call& call, const OpRow& row);
+
+}  // namespace fxjit::onnx

@@ -1,0 +1,135 @@
+// Loops that make what they carry longer, interpreted and compiled.
+#include <gmock/gmock.h>
+
+#include "fxjit/error.h"
+#include "tests/onnx/both_ways.h"
+
+namespace fxjit::testing_onnx {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto kAxis = [](int64_t axis) { return int_attribute("axis", axis); };
+
+// all = Concat(all, item) along dim 1, item = x + i, `more` behind that.
+Message growing_body(const std::vector<Message>& more,
+                     const std::string& condition) {
+  std::vector<Message> nodes = {
+      node("Cast", {"i"}, {"n"}, {int_attribute("to", kFloat)}),
+      node("Add", {"x", "n"}, {"item"}),
+      node("Concat", {"all", "item"}, {"longer"}, {kAxis(-1)})};
+  nodes.insert(nodes.end(), more.begin(), more.end());
+  return graph({nodes,
+                {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+                 value_info("all", kFloat, {2, -1})},
+                {value_info(condition, kBool, {}),
+                 value_info("longer", kFloat, {2, -1})},
+                {}});
+}
+
+Message growing_model(const Message& body, const std::string& count,
+                      const std::string& first) {
+  return model(
+      graph({{node("Loop", {count, "", first}, {"y"},
+                   {graph_attribute("body", body)})},
+             {value_info("x", kFloat, {2, 1}), value_info("count", kInt64, {}),
+              value_info("begin", kFloat, {2, -1})},
+             {value_info("y", kFloat, {2, -1})},
+             {int_tensor("thousand", {1000}), float_tensor("most", {}, {12}),
+              float_tensor("none", {2, 0}, {}),
+              float_tensor("one", {2, 1}, {5, 6})}}));
+}
+
+// Two rows: `begin` and then x + i for each iteration.
+std::vector<float> grown(const std::vector<float>& x,
+                         const std::vector<std::vector<float>>& begin,
+                         int64_t count) {
+  std::vector<float> rows;
+  for (size_t row = 0; row < 2; ++row) {
+    rows.insert(rows.end(), begin[row].begin(), begin[row].end());
+    for (int64_t i = 0; i < count; ++i)
+      rows.push_back(x[row] + static_cast<float>(i));
+  }
+  return rows;
+}
+
+const Tensor kX = Tensor::from(std::vector<float>{0.5f, 2}, {2, 1});
+const Tensor kBegin =
+    Tensor::from(std::vector<float>{7, 8, 9, 1, 2, 3}, {2, 3});
+const std::vector<std::vector<float>> kBeginRows = {{7, 8, 9}, {1, 2, 3}};
+
+TEST(OnnxGrowingLoop, WhatIsOnlyAppendedToIsAStack) {
+  const Both known(growing_model(growing_body({}, "go"), "thousand", "one"));
+  EXPECT_EQ(known({kX, number(0), kBegin}), grown({0.5f, 2}, {{5}, {6}}, 1000));
+  EXPECT_TRUE(known.native());
+  EXPECT_THAT(text_of(known.interpreted), HasSubstr("map"));
+  const Both counted(growing_model(growing_body({}, "go"), "count", "begin"));
+  for (const int64_t count : {0, 1, 5, 30})
+    EXPECT_EQ(counted({kX, number(count), kBegin}),
+              grown({0.5f, 2}, kBeginRows, count));
+  EXPECT_THAT(text_of(counted.interpreted),
+              HasSubstr("higher_order.while_loop"));
+  const Both empty(growing_model(growing_body({}, "go"), "count", "none"));
+  for (const int64_t count : {0, 4})
+    EXPECT_EQ(empty({kX, number(count), kBegin}),
+              grown({0.5f, 2}, {{}, {}}, count));
+}
+
+// The next item depends on all before: their sum along dim 1.
+TEST(OnnxGrowingLoop, WhatIsReadAsWell) {
+  const Message body = graph(
+      {{node("ReduceSum", {"all"}, {"sum"}, {int_attribute("keepdims", 0)}),
+        node("Add", {"x", "sum"}, {"item"}),
+        node("Concat", {"all", "item"}, {"longer"}, {kAxis(1)}),
+        node("ReduceSum", {"longer"}, {"total"},
+             {int_attribute("keepdims", 0)}),
+        node("Less", {"total", "limit"}, {"below"})},
+       {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+        value_info("all", kFloat, {2, -1})},
+       {value_info("below", kBool, {}), value_info("longer", kFloat, {2, -1})},
+       {float_tensor("limit", {}, {4000})}});
+  for (const char* first : {"begin", "none", "one"}) {
+    const Both both(growing_model(body, "count", first));
+    for (const int64_t count : {0, 1, 6, 100}) {
+      std::vector<std::vector<float>> rows =
+          *first == 'b'   ? kBeginRows
+          : *first == 'n' ? std::vector<std::vector<float>>{{}, {}}
+                          : std::vector<std::vector<float>>{{5}, {6}};
+      const auto total = [&] {
+        float sum = 0;
+        for (const std::vector<float>& row : rows)
+          for (const float one : row) sum += one;
+        return sum;
+      };
+      bool goes_on = true;
+      for (int64_t i = 0; i < count && goes_on; ++i) {
+        const float sum = total();
+        rows[0].push_back(0.5f + sum);
+        rows[1].push_back(2 + sum);
+        goes_on = total() < 4000;
+      }
+      std::vector<float> expected = rows[0];
+      expected.insert(expected.end(), rows[1].begin(), rows[1].end());
+      EXPECT_EQ(both({kX, number(count), kBegin}), expected)
+          << first << ", " << count;
+    }
+  }
+}
+
+TEST(OnnxGrowingLoop, AnotherRankIsRefused) {
+  const Message body =
+      graph({{node("Unsqueeze", {"all", "zero"}, {"more"})},
+             {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+              value_info("all", kFloat, {2, -1})},
+             {value_info("go", kBool, {}), Message().text(1, "more")},
+             {int_tensor("zero", {0})}});
+  try {
+    onnx::load(write_model(growing_model(body, "count", "begin").bytes()));
+    ADD_FAILURE() << "it was read";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("carried value 0 becomes another"));
+  }
+}
+
+}  // namespace
+}  // namespace fxjit::testing_onnx
