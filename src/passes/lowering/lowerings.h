@@ -39,8 +39,8 @@ LowerFn lower_attention;
 LowerFn lower_written_attention;
 // A convolution of f32: a product where the window is one element, a window
 // where each filter has a channel of its own or, over lines, a sum of shifted
-// views, else conv_last. One of half types without a kernel of its own, in f32. None for
-// others.
+// views, else conv_last. One of half types without a kernel of its own, in f32.
+// None for others.
 LowerFn lower_convolution;
 // Pooling of images in planes or with channels innermost; none for other calls.
 LowerFn lower_pool;
