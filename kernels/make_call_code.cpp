@@ -34,7 +34,6 @@ Code make_call_code(program::CallCode code, const CallRequest& request,
     case CallCode::eager:
       return nullptr;
     case CallCode::pool:
-    case CallCode::pool_last:
       return make_pool_routine(request);
     case CallCode::cumulative_sum:
       return make_scan_routine(request);
@@ -42,8 +41,6 @@ Code make_call_code(program::CallCode code, const CallRequest& request,
       return make_recurrent_routine(request, threads);
     case CallCode::copy:
       return make_copy_routine(request);
-    case CallCode::depthwise:
-    case CallCode::narrow_depthwise:
     case CallCode::grouped_convolution:
     case CallCode::planar_groups:
     case CallCode::image_convolution:

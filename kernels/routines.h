@@ -13,7 +13,7 @@ namespace fxjit::kernels {
 std::shared_ptr<const program::ExternCode> make_row_conv_routine(
     program::CallCode code, const CallRequest& request, int threads);
 
-// For CallCode::pool and CallCode::pool_last.
+// For CallCode::pool.
 std::shared_ptr<const program::ExternCode> make_pool_routine(
     const CallRequest& request);
 

@@ -13,9 +13,9 @@ namespace {
 // which the machine's gathers take twice as many.
 constexpr int64_t kNarrowStride = int64_t{1} << 20;
 
-Value* strided_indices(VectorBuilder& b, int64_t stride) {
+Value* strided_indices(VectorBuilder& b, int64_t stride, int lanes) {
   llvm::Type* type = std::abs(stride) < kNarrowStride ? b.i32() : b.i64();
-  Value* iota = b.iota(type);
+  Value* iota = b.iota(type, lanes);
   return b.mul(iota, b.integer(iota->getType(), stride));
 }
 
@@ -40,18 +40,20 @@ Value* gathered_address(VectorBuilder& b, Value* base, DType dtype,
 }  // namespace
 
 Value* active_mask(VectorBuilder& b, const Place& place) {
-  return place.active ? b.tail_mask(place.active) : nullptr;
+  return place.active ? b.tail_mask(place.active, place.lanes) : nullptr;
 }
 
 Value* load_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* row,
                const Place& place) {
-  if (inner_stride == 0) return b.load_broadcast(dtype, row);
+  if (inner_stride == 0) return b.load_broadcast(dtype, row, place.lanes);
   Value* mask = active_mask(b, place);
   if (inner_stride != 1) {
     Value* address = strided_address(b, dtype, inner_stride, row, place);
-    return b.gather(dtype, address, strided_indices(b, inner_stride), mask);
+    return b.gather(dtype, address,
+                    strided_indices(b, inner_stride, place.lanes), mask);
   }
   Value* address = b.offset(row, b.memory_type(dtype), place.first);
+  if (mask == nullptr) return b.load(dtype, address, place.lanes);
   return b.load(dtype, address, mask);
 }
 
@@ -60,8 +62,8 @@ void store_at(VectorBuilder& b, DType dtype, int64_t inner_stride, Value* value,
   Value* mask = active_mask(b, place);
   if (inner_stride != 1) {
     Value* address = strided_address(b, dtype, inner_stride, row, place);
-    return b.scatter(dtype, value, address, strided_indices(b, inner_stride),
-                     mask);
+    return b.scatter(dtype, value, address,
+                     strided_indices(b, inner_stride, place.lanes), mask);
   }
   Value* address = b.offset(row, b.memory_type(dtype), place.first);
   b.store(dtype, value, address, mask);

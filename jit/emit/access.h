@@ -15,6 +15,7 @@ namespace fxjit::jit {
 struct Place {
   Value* first = nullptr;   // i64: position of lane 0.
   Value* active = nullptr;  // i32 or i64; null: all.
+  int lanes = 0;            // As many as a vector register has, if 0.
 };
 
 // An i1 vector, or null when all lanes are active.

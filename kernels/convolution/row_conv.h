@@ -1,6 +1,5 @@
 // Convolutions whose loops walk rows of places, results with channels
-// innermost: what depthwise ones, those in groups and those of images have in
-// common.
+// innermost: what those in groups and those of images have in common.
 #pragma once
 
 #include <algorithm>

@@ -2,10 +2,8 @@
 #include <type_traits>
 
 #include "kernels/convolution/conv_request.h"
-#include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/grouped_conv.h"
 #include "kernels/convolution/image_conv.h"
-#include "kernels/convolution/narrow_depthwise.h"
 #include "kernels/convolution/planar_groups.h"
 #include "kernels/routines.h"
 #include "src/support/rounding.h"
@@ -13,7 +11,7 @@
 namespace fxjit::kernels {
 namespace {
 
-// Conv: Depthwise, NarrowDepthwise, GroupedConv, PlanarGroups or ImageConv.
+// Conv: GroupedConv, PlanarGroups or ImageConv.
 template <typename Conv>
 class RowConvRoutine : public program::ExternCode {
  public:
@@ -45,11 +43,8 @@ class RowConvRoutine : public program::ExternCode {
   }
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
-    if (std::is_same_v<Conv, ImageConv>) return "convolution of few channels";
-    return std::is_same_v<Conv, GroupedConv> ||
-                   std::is_same_v<Conv, PlanarGroups>
-               ? "convolution in small groups"
-               : "depthwise convolution";
+    return std::is_same_v<Conv, ImageConv> ? "convolution of few channels"
+                                           : "convolution in small groups";
   }
   ComputedBy computed_by() const override { return ComputedBy::routine; }
 
@@ -118,10 +113,6 @@ std::shared_ptr<const program::ExternCode> make_row_conv_routine(
   };
   const ops::ConvParams& params = asked->params;
   switch (code) {
-    case program::CallCode::depthwise:
-      return make(Depthwise(params, input, weight));
-    case program::CallCode::narrow_depthwise:
-      return make(NarrowDepthwise(params, input, weight, request.level));
     case program::CallCode::grouped_convolution:
       return make(GroupedConv(params, input, weight, request.level));
     case program::CallCode::planar_groups:

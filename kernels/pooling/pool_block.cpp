@@ -1,6 +1,5 @@
 #include "kernels/pooling/pool_block.h"
 
-#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -14,11 +13,6 @@ namespace {
 #include "kernels/each_level.h"
 
 }  // namespace
-
-int64_t PoolBlock::widest(int64_t channels) {
-  return *std::ranges::find_if(
-      kWidths, [&](int64_t width) { return width <= channels; });
-}
 
 void pool_block(const PoolBlock& block) { at_level(host_cpu_level(), block); }
 

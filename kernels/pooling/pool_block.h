@@ -25,12 +25,6 @@ struct PoolBlock {
   int64_t position_step[3];  // From one position of the dim to the next.
   const float* input;        // The channels at position 0 of every dim.
   float* output;             // Where the first window's result goes.
-  int64_t output_step = kChannels;  // From window to window.
-  int64_t channels = kChannels;     // One of kWidths.
-
-  // So many channels can be pooled at once.
-  static constexpr int64_t kWidths[] = {16, 8, 4, 1};
-  static int64_t widest(int64_t channels);  // Of no more than these.
 };
 
 void pool_block(const PoolBlock& block);

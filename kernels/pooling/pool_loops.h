@@ -1,22 +1,20 @@
 // The loops of pool_block.cpp, once per CPU level (each_level.h).
 
-// One place of some channels, in registers of at most FXJIT_LANES floats.
-template <int kChannels>
+// The channels of one place, in registers.
 struct Row {
-  static constexpr int kLanes =
-      kChannels < FXJIT_LANES ? kChannels : FXJIT_LANES;
-  static constexpr int kParts = kChannels / kLanes;
+  static constexpr int kLanes = FXJIT_LANES;
+  static constexpr int kParts = PoolBlock::kChannels / kLanes;
   using Part [[gnu::vector_size(kLanes * sizeof(float))]] = float;
   Part part[kParts];
 };
 
 // NaN once seen stays. Two chains of instructions that do not wait for each
 // other: the greatest number, and a NaN if there is one.
-template <bool kAverage, typename R>
-inline void combine(R& total, R& nan, const float* from) {
-  for (int i = 0; i < R::kParts; ++i) {
-    typename R::Part next;
-    std::memcpy(&next, from + i * R::kLanes, sizeof(next));
+template <bool kAverage>
+inline void combine(Row& total, Row& nan, const float* from) {
+  for (int i = 0; i < Row::kParts; ++i) {
+    Row::Part next;
+    std::memcpy(&next, from + i * Row::kLanes, sizeof(next));
     if (kAverage) {
       total.part[i] += next;
     } else {
@@ -31,11 +29,11 @@ struct Taps {
   int64_t count[3], step[3];
 };
 
-template <bool kAverage, typename R>
-inline R pool_window(const float* corner, const Taps& taps, float divisor) {
+template <bool kAverage>
+inline Row pool_window(const float* corner, const Taps& taps, float divisor) {
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
-  using Part = typename R::Part;
-  R total, nan;
+  using Part = Row::Part;
+  Row total, nan;
   for (Part& part : total.part) part = Part{} + (kAverage ? 0 : kLeast);
   for (Part& part : nan.part) part = Part{};
   for (int64_t x = 0; x < taps.count[0]; ++x, corner += taps.step[0]) {
@@ -46,7 +44,7 @@ inline R pool_window(const float* corner, const Taps& taps, float divisor) {
         combine<kAverage>(total, nan, from);
     }
   }
-  for (int i = 0; i < R::kParts; ++i)
+  for (int i = 0; i < Row::kParts; ++i)
     if (kAverage)
       total.part[i] /= divisor;
     else
@@ -55,7 +53,7 @@ inline R pool_window(const float* corner, const Taps& taps, float divisor) {
 }
 
 // `block` is a copy: stores to its output cannot change it.
-template <bool kAverage, typename R>
+template <bool kAverage>
 void pool_windows(const PoolBlock block) {
   float* out = block.output;
   Taps taps{{}, {block.tap_step[0], block.tap_step[1], block.tap_step[2]}};
@@ -69,34 +67,20 @@ void pool_windows(const PoolBlock block) {
       taps.count[0] = depth.count;
       taps.count[1] = height.count;
       for (int64_t w = 0; w < block.window_count[2];
-           ++w, out += block.output_step) {
+           ++w, out += PoolBlock::kChannels) {
         const PoolWindow& width = block.windows[2][w];
         taps.count[2] = width.count;
-        const R total = pool_window<kAverage, R>(
-            rows + width.first * block.position_step[2], taps,
-            divisor * width.divisor);
+        const Row total =
+            pool_window<kAverage>(rows + width.first * block.position_step[2],
+                                  taps, divisor * width.divisor);
         std::memcpy(out, total.part, sizeof(total.part));
       }
     }
 }
 
-template <typename R>
-inline void pool_channels(const PoolBlock& block) {
-  if (block.average)
-    pool_windows<true, R>(block);
-  else
-    pool_windows<false, R>(block);
-}
-
 inline void run(const PoolBlock& block) {
-  switch (block.channels) {
-    case 16:
-      return pool_channels<Row<16>>(block);
-    case 8:
-      return pool_channels<Row<8>>(block);
-    case 4:
-      return pool_channels<Row<4>>(block);
-    default:
-      return pool_channels<Row<1>>(block);
-  }
+  if (block.average)
+    pool_windows<true>(block);
+  else
+    pool_windows<false>(block);
 }

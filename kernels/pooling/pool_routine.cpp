@@ -1,27 +1,21 @@
 #include <algorithm>
 
 #include "kernels/pooling/pooling.h"
-#include "kernels/pooling/pooling_last.h"
 #include "kernels/routines.h"
-#include "src/passes/lowering/internal_ops.h"
 
 namespace fxjit::kernels {
 namespace {
 
 constexpr double kElementsPerTask = 32 << 10;
-constexpr double kLastElementsPerTask = 64 << 10;
 
-// Operands: input, output. A task is a run of parts of `Loops`, Pooling or
-// PoolingLast.
-template <typename Loops>
+// Operands: input, output. A task is a run of parts.
 class PoolRoutine : public program::ExternCode {
  public:
-  PoolRoutine(const ops::PoolParams& params, const Tensor& input,
-              double elements_per_task, const char* name)
+  PoolRoutine(const ops::PoolParams& params, const Tensor& input)
       : pooling_(params, input),
-        name_(name),
+        name_(params.average ? "average pooling" : "max pooling"),
         parts_per_task_(std::max<int64_t>(
-            1, static_cast<int64_t>(elements_per_task /
+            1, static_cast<int64_t>(kElementsPerTask /
                                     pooling_.elements_per_part()))) {}
 
   int64_t tasks() const override {
@@ -39,7 +33,7 @@ class PoolRoutine : public program::ExternCode {
   }
 
  private:
-  const Loops pooling_;
+  const Pooling pooling_;
   const char* const name_;
   const int64_t parts_per_task_;
 };
@@ -49,17 +43,7 @@ class PoolRoutine : public program::ExternCode {
 std::shared_ptr<const program::ExternCode> make_pool_routine(
     const CallRequest& request) {
   const ops::OpCall call{request.op, request.args};
-  if (&request.op == &passes::pool_last_op()) {
-    const ops::PoolParams params = passes::pool_last_params(call);
-    return std::make_shared<PoolRoutine<PoolingLast>>(
-        params, call.tensor(0), kLastElementsPerTask,
-        params.average ? "average pooling, channels last"
-                       : "max pooling, channels last");
-  }
-  const ops::PoolParams params = ops::pool_params(call);
-  return std::make_shared<PoolRoutine<Pooling>>(
-      params, call.tensor(0), kElementsPerTask,
-      params.average ? "average pooling" : "max pooling");
+  return std::make_shared<PoolRoutine>(ops::pool_params(call), call.tensor(0));
 }
 
 }  // namespace fxjit::kernels

@@ -30,8 +30,6 @@ enum class Reader : uint8_t {
   product,
   product_of_doubles,
   convolution,
-  depthwise,
-  narrow_depthwise,
   grouped_convolution,
   image_convolution,
   recurrence,

@@ -27,8 +27,6 @@ struct Layer {
 };
 
 constexpr Layer kLayers[] = {
-    {"depthwise", 40, 40, 40, 9, 11},
-    {"depthwise_of_few_channels", 6, 6, 6, 19, 13},
     {"groups_of_four", 12, 12, 3, 9, 14},
     {"groups_of_twelve", 36, 36, 3, 12, 16},
     {"image", 3, 16, 1, 15, 12, 3, 2},
@@ -171,8 +169,7 @@ TEST(ConvTailCases, HaveEveryCode) {
       return std::set<CallCode>(codes.begin(), codes.end());
     }());
   }
-  std::set<CallCode> wanted{CallCode::depthwise, CallCode::narrow_depthwise,
-                            CallCode::image_convolution, CallCode::convolution};
+  std::set<CallCode> wanted{CallCode::image_convolution, CallCode::convolution};
   if (host_cpu_level() != CpuLevel::sse41)
     wanted.insert({CallCode::grouped_convolution, CallCode::planar_groups});
   EXPECT_EQ(found, wanted);

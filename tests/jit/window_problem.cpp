@@ -65,11 +65,23 @@ std::optional<WindowStep> make_window(const WindowSizes& sizes,
     places.push_back(room / step.strides[d] + 1);
   }
   const int64_t results = sizes.channels * sizes.multiplier;
-  step.outer = {sizes.images, results, places[0], places[1]};
-  step.inner = places[2];
-  const Dims whole{results * numel(places), numel(places),
-                   places[1] * places[2], places[2]};
-  step.inputs = {access_of({results, 1, 0, 0}, 0), access_of(whole, 1)};
+  step.channels_inner = sizes.channels_inner;
+  Dims whole, each;  // Strides of n, o, z, y and x.
+  if (sizes.channels_inner) {
+    step.outer = {sizes.images, places[0], places[1], places[2]};
+    step.inner = results;
+    whole = {numel(places) * results, places[1] * places[2] * results,
+             places[2] * results, results};
+    each = {results, 0, 0, 0};
+  } else {
+    step.outer = {sizes.images, results, places[0], places[1]};
+    step.inner = places[2];
+    whole = {results * numel(places), numel(places), places[1] * places[2],
+             places[2]};
+    each = {results, 1, 0, 0};
+  }
+  step.inputs = {access_of(each, sizes.channels_inner ? 1 : 0),
+                 access_of(whole, 1)};
   step.outputs = {access_of(whole, 1), access_of(whole, 1)};
   ScalarBuilder body;
   const Scalar sum = body.input(0, DType::f32);
@@ -85,18 +97,24 @@ std::optional<WindowStep> make_window(const WindowSizes& sizes,
 
 WindowProblem::WindowProblem(WindowStep step, int64_t gap, uint32_t seed)
     : step_(std::move(step)) {
-  const int64_t row = step_.sizes[2] + gap;
-  const int64_t slice = row * step_.sizes[1] + gap;
-  const int64_t channels = step_.outer[1] / step_.multiplier;
-  const int64_t channel = slice * step_.sizes[0];
-  step_.steps = {channel * channels, channel, slice, row};
-  input_ = randoms(step_.steps[0] * step_.outer[0], seed);
+  const int64_t channels = step_.channels() / step_.multiplier;
+  int64_t last = 0;
+  step_.steps = Dims(5, 0);
+  const auto lay = [&](int dim, int64_t size, int64_t step) {
+    step_.steps[dim] = step;
+    last += (size - 1) * step;
+    return size * step + gap;
+  };
+  const bool inner = step_.channels_inner;
+  int64_t next = inner ? lay(1, channels, 1) : 1;
+  for (int d = 2; d >= 0; --d) next = lay(2 + d, step_.sizes[d], next);
+  if (!inner) next = lay(1, channels, next);
+  lay(0, step_.outer[0], next);
   // The last element is the input's own.
-  input_.resize(input_.size() -
-                static_cast<size_t>(slice - (row * step_.sizes[1] - gap)));
-  weights_ = randoms(step_.outer[1] * step_.tap_count(), seed + 1);
-  bias_ = randoms(step_.outer[1], seed + 2);
-  each_ = randoms(step_.outer[0] * step_.outer[1], seed + 3);
+  input_ = randoms(std::max<int64_t>(last, 0) + 1, seed);
+  weights_ = randoms(step_.channels() * step_.tap_count(), seed + 1);
+  bias_ = randoms(step_.channels(), seed + 2);
+  each_ = randoms(step_.outer[0] * step_.channels(), seed + 3);
   residual_ = randoms(numel(step_.outer) * step_.inner, seed + 4);
 }
 
@@ -147,51 +165,61 @@ void WindowProblem::run(Kernel kernel, CpuLevel level,
   sum_ = floats_of(sum);
 }
 
-// Of image, channel of the result, depth, height, width; NaN is outside.
-double WindowProblem::element(const Dims& place, const Dims& tap) const {
+// Of image, channel of the result, depth, height, width; none outside.
+std::optional<double> WindowProblem::element(const Dims& place,
+                                             const Dims& tap) const {
   int64_t at =
       place[0] * step_.steps[0] + place[1] / step_.multiplier * step_.steps[1];
   for (int d = 0; d < 3; ++d) {
     const int64_t i = place[2 + d] * step_.strides[d] +
                       tap[d] * step_.dilations[d] - step_.pads[d];
-    if (i < 0 || i >= step_.sizes[d])
-      return step_.combine == WindowCombine::maximum
-                 ? -std::numeric_limits<double>::infinity()
-                 : 0;
-    at += i * (d == 2 ? 1 : step_.steps[2 + d]);
+    if (i < 0 || i >= step_.sizes[d]) return {};
+    at += i * step_.steps[2 + d];
   }
   return input_[static_cast<size_t>(at)];
+}
+
+double WindowProblem::weight(int64_t channel, int64_t tap) const {
+  if (!step_.has_weights()) return 1;
+  return weights_[static_cast<size_t>(step_.channels_inner
+                                          ? tap * step_.channels() + channel
+                                          : channel * step_.tap_count() + tap)];
 }
 
 double WindowProblem::expected(const Dims& place) const {
   const bool greatest = step_.combine == WindowCombine::maximum;
   double result = greatest ? -std::numeric_limits<double>::infinity() : 0;
   if (step_.has_bias) result = bias_[static_cast<size_t>(place[1])];
-  const auto* weight = weights_.data() + place[1] * step_.tap_count();
+  int64_t tap = 0;
   for (int64_t z = 0; z < step_.taps[0]; ++z)
     for (int64_t y = 0; y < step_.taps[1]; ++y)
-      for (int64_t x = 0; x < step_.taps[2]; ++x) {
-        const double value = element(place, {z, y, x});
-        const double factor = step_.has_weights() ? *weight++ : 1;
+      for (int64_t x = 0; x < step_.taps[2]; ++x, ++tap) {
+        const std::optional<double> value = element(place, {z, y, x});
+        if (!value) continue;
         if (!greatest)
-          result += value * factor;
+          result += *value * weight(place[1], tap);
         else if (!std::isnan(result))
-          result = value > result || std::isnan(value) ? value : result;
+          result = *value > result || std::isnan(*value) ? *value : result;
       }
   return result;
 }
 
+Dims WindowProblem::place_of(size_t i) const {
+  Dims domain = step_.outer, place(5, 0);
+  domain.push_back(step_.inner);
+  auto rest = static_cast<int64_t>(i);
+  for (int d = 4; d >= 0; --d) {
+    place[d] = rest % domain[d];
+    rest /= domain[d];
+  }
+  if (!step_.channels_inner) return place;
+  return {place[0], place[4], place[1], place[2], place[3]};
+}
+
 void WindowProblem::expect_right() const {
   const bool with_silu = step_.epilogue.instrs.back().prim == Prim::silu;
-  Dims domain = step_.outer;
-  domain.push_back(step_.inner);
-  Dims place(5, 0);
   for (size_t i = 0; i < out_.size(); ++i) {
-    auto rest = static_cast<int64_t>(i);
-    for (int d = 4; d >= 0; --d) {
-      place[d] = rest % domain[d];
-      rest /= domain[d];
-    }
+    const Dims place = place_of(i);
     const double sum = expected(place);
     const double tolerance =
         2e-6 * static_cast<double>(step_.tap_count()) + 1e-5;
@@ -202,7 +230,8 @@ void WindowProblem::expect_right() const {
     };
     ASSERT_TRUE(near(sum_[i], sum))
         << place.str() << ": " << sum_[i] << ", " << sum;
-    const size_t each = static_cast<size_t>(place[0] * domain[1] + place[1]);
+    const size_t each =
+        static_cast<size_t>(place[0] * step_.channels() + place[1]);
     const double total = sum * double{each_[each]} + residual_[i];
     const double made = with_silu   ? total / (1 + std::exp(-total))
                         : total < 0 ? 0

@@ -20,6 +20,7 @@ struct WindowSizes {
   Dims sizes, taps, strides, dilations, pads;
   program::WindowCombine combine = program::WindowCombine::products;
   bool has_bias = true;
+  bool channels_inner = false;
 };
 
 // A step whose outputs are silu(sum * each[n, o] + residual), or relu of that
@@ -29,7 +30,8 @@ std::optional<program::WindowStep> make_window(const WindowSizes& sizes,
 
 class WindowProblem {
  public:
-  // `gap`: floats between the rows of the input.
+  // `gap`: floats between the rows of the input, and between its places where
+  // channels are innermost.
   WindowProblem(program::WindowStep step, int64_t gap, uint32_t seed);
 
   // Computes the outputs for `threads`, in ranges of tasks of growing length.
@@ -40,12 +42,16 @@ class WindowProblem {
   void expect_right() const;
 
   std::vector<float>& input() { return input_; }
+  std::vector<float>& weights() { return weights_; }
 
  private:
   using Kernel = void (*)(const program::StepCall*, int64_t, int64_t);
   void run(Kernel kernel, CpuLevel level, support::GuardedBytes::Tight tight);
   double expected(const Dims& place) const;
-  double element(const Dims& place, const Dims& tap) const;
+  // The place of output number `i`, and a weight of a channel of the result.
+  Dims place_of(size_t i) const;
+  double weight(int64_t channel, int64_t tap) const;
+  std::optional<double> element(const Dims& place, const Dims& tap) const;
 
   program::WindowStep step_;
   std::vector<float> input_, weights_, bias_, each_, residual_, out_, sum_;

@@ -1,4 +1,5 @@
-// Windows over planes against plain loops in double precision.
+// Windows over planes and over places with channels innermost, against plain
+// loops in double precision.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,9 +30,15 @@ void expect_right(const WindowSizes& sizes, CpuLevel level, bool with_silu,
                << sizes.taps.str() << " strides " << sizes.strides.str()
                << " dilations " << sizes.dilations.str() << " pads "
                << sizes.pads.str() << " combine "
-               << static_cast<int>(sizes.combine) << " gap " << gap);
+               << static_cast<int>(sizes.combine) << " gap " << gap
+               << (sizes.channels_inner ? ", channels inner" : ", planes"));
   WindowProblem problem(*step, gap, seed);
-  if (special) problem.input()[problem.input().size() / 2] = *special;
+  if (special) {
+    // By turns among the weights and in the input.
+    std::vector<float>& numbers =
+        seed % 8 < 2 ? problem.weights() : problem.input();
+    numbers[numbers.size() / 2] = *special;
+  }
   problem.run(level, threads);
   problem.expect_right();
 }
@@ -52,17 +59,59 @@ TEST_P(Windows, OfLayersOfNets) {
         expect_right(sizes, GetParam(), with_silu, 0, threads);
 }
 
+TEST_P(Windows, OfLayersWithChannelsInnermost) {
+  const WindowSizes cases[] = {
+      {1, 32, 1, {1, 56, 56}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {2, 19, 1, {1, 7, 7}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 40, 1, {1, 33, 64}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+      {1, 12, 1, {1, 28, 28}, {1, 5, 5}, {1, 2, 2}, {1, 1, 1}, {0, 2, 2}},
+      {1, 24, 1, {1, 14, 14}, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {0, 3, 3}},
+      {1, 5, 1, {1, 12, 13}, {1, 3, 3}, {1, 1, 1}, {1, 2, 2}, {0, 2, 2}},
+      {1, 3, 1, {3, 7, 7}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+      {1, 16, 1, {1, 1, 1}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 16, 1, {1, 0, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 2, 1}},
+  };
+  for (WindowSizes sizes : cases) {
+    sizes.channels_inner = true;
+    for (bool with_silu : {false, true})
+      for (int threads : {1, 8})
+        expect_right(sizes, GetParam(), with_silu, 0, threads);
+  }
+}
+
+// Large windows over planes, which are turned on the way.
+TEST_P(Windows, OfManyTaps) {
+  const WindowSizes cases[] = {
+      {1, 11, 1, {1, 14, 40}, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {0, 3, 3}},
+      {2, 8, 1, {1, 9, 19}, {1, 7, 5}, {1, 2, 2}, {1, 1, 1}, {0, 3, 1}},
+      {1, 9, 1, {1, 12, 33}, {1, 5, 7}, {1, 1, 1}, {1, 2, 3}, {0, 4, 9}},
+      {1, 9, 1, {1, 30, 24}, {1, 6, 6}, {1, 9, 1}, {1, 1, 1}, {0, 0, 0}},
+      {1, 8, 1, {1, 3, 8}, {1, 9, 9}, {1, 1, 1}, {1, 1, 1}, {0, 4, 4}},
+  };
+  const auto infinity = std::numeric_limits<float>::infinity();
+  uint32_t seed = 0;
+  for (const WindowSizes& sizes : cases)
+    for (int threads : {1, 8}) {
+      expect_right(sizes, GetParam(), true, 0, threads);
+      expect_right(sizes, GetParam(), false, 3, threads, seed++, infinity);
+      expect_right(sizes, GetParam(), false, 3, threads, seed++ + 8, infinity);
+    }
+}
+
 TEST_P(Windows, OfRandomForms) {
   std::mt19937 random(7);
   const auto one_of = [&](std::initializer_list<int64_t> numbers) {
     return numbers.begin()[random() % numbers.size()];
   };
-  for (uint32_t i = 0; i < 24; ++i) {
+  for (uint32_t i = 0; i < 48; ++i) {
     WindowSizes c{};
     c.images = one_of({1, 2}), c.channels = one_of({1, 3});
     c.multiplier = one_of({1, 1, 2});
     c.combine = static_cast<WindowCombine>(one_of({0, 0, 1, 2}));
-    if (c.combine != WindowCombine::products) c.multiplier = 1;
+    c.channels_inner = i % 2 == 0;
+    if (c.channels_inner) c.channels = one_of({1, 2, 4, 5, 8, 11, 16, 21, 40});
+    if (c.channels_inner || c.combine != WindowCombine::products)
+      c.multiplier = 1;
     c.has_bias = c.combine == WindowCombine::products && one_of({0, 1}) != 0;
     for (int d = 0; d < 3; ++d) {
       c.sizes.push_back(d == 0 ? one_of({1, 1, 3})
@@ -77,8 +126,9 @@ TEST_P(Windows, OfRandomForms) {
                            : pad);
     }
     std::optional<float> special;
-    if (i % 4 == 0) special = std::numeric_limits<float>::quiet_NaN();
-    if (i % 4 == 1) special = -std::numeric_limits<float>::infinity();
+    if (i % 4 < 2)
+      special = one_of({0, 1}) == 0 ? std::numeric_limits<float>::quiet_NaN()
+                                    : -std::numeric_limits<float>::infinity();
     expect_right(c, GetParam(), one_of({0, 1}) != 0, one_of({0, 0, 3}),
                  int(one_of({1, 4})), i, special);
   }

@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "kernels/convolution/depthwise.h"
 #include "kernels/convolution/image_conv.h"
 #include "src/program/convolution/rules.h"
 #include "tests/kernels/conv_last_util.h"
@@ -43,32 +42,6 @@ std::string case_name(const ::testing::TestParamInfo<ConvCase>& info) {
 INSTANTIATE_TEST_SUITE_P(Cases, ConvLast, ::testing::ValuesIn(kConvCases),
                          case_name);
 
-template <typename Conv>
-void expect_loops(const WorkCall& call, CpuLevel level) {
-  constexpr bool kDepthwise = std::is_same_v<Conv, Depthwise>;
-  ASSERT_TRUE(kDepthwise ? program::is_depthwise_last(call.params, call.input,
-                                                      call.weight)
-                         : program::is_image_convolution(
-                               call.params, call.input, call.weight));
-  expect_level(Conv(call.params, call.input, call.weight), call, level);
-}
-
-TEST(DepthwiseLoops, EveryLevelEqualsDoublePrecision) {
-  for (CpuLevel level : host_levels())
-    for (int64_t channels : {3, 6, 29, 64, 150})
-      for (int64_t stride : {1, 2, 3})
-        for (int64_t window : {3, 4, 5}) {
-          const ConvCase c{"level",
-                           {2, channels, 9, 17},
-                           {channels, 1, window, window},
-                           {stride, stride},
-                           {2, 2},
-                           {1, 1},
-                           channels};
-          expect_loops<Depthwise>(WorkCall(c, kConvWorks[1], true), level);
-        }
-}
-
 TEST(ImageConvLoops, EveryLevelEqualsDoublePrecision) {
   for (CpuLevel level : host_levels())
     for (int64_t features : {8, 13, 16, 24, 33, 64, 100})
@@ -80,9 +53,13 @@ TEST(ImageConvLoops, EveryLevelEqualsDoublePrecision) {
                            {stride, stride},
                            {2, 1},
                            {1, 1}};
-          for (bool channels_last : {false, true})
-            expect_loops<ImageConv>(WorkCall(c, kConvWorks[1], channels_last),
-                                    level);
+          for (bool channels_last : {false, true}) {
+            const WorkCall call(c, kConvWorks[1], channels_last);
+            ASSERT_TRUE(program::is_image_convolution(call.params, call.input,
+                                                      call.weight));
+            expect_level(ImageConv(call.params, call.input, call.weight), call,
+                         level);
+          }
         }
 }
 
@@ -119,49 +96,6 @@ TEST(ImageConvStep, ReadsPartsOfImages) {
   WorkCall call(c, kConvWorks[1], false);
   const Tensor whole = random_tensor({2, 5, 12, 30});
   call.input = whole.as_strided(c.input, {5 * 12 * 30, 12 * 30, 30, 2}, 37);
-  call.plain[0] = call.input;
-  expect_step(call, true, 2);
-}
-
-// Channels that fill vectors of no level, widths below a block of places,
-// windows wider than the image, each stride and dilation.
-TEST(DepthwiseStep, AnyNumberOfChannelsAndPlaces) {
-  for (int64_t channels : {2, 3, 5, 8, 13, 24, 31, 40, 47, 129, 150})
-    for (int64_t width : {1, 2, 6, 7, 15}) {
-      const ConvCase c{"odd",
-                       {2, channels, 5, width},
-                       {channels, 1, 3, 3},
-                       {1, 1},
-                       {1, 1},
-                       {1, 1},
-                       channels};
-      expect_step(WorkCall(c, kConvWorks[3], true), true, 2);
-    }
-}
-
-TEST(DepthwiseStep, WindowsStridesAndDilations) {
-  for (const Dims& window : {Dims{1, 1}, Dims{5, 5}, Dims{7, 3}, Dims{2, 9}})
-    for (int64_t stride : {1, 2, 3})
-      for (int64_t dilation : {1, 2})
-        for (int64_t pad : {0, 4, 9}) {
-          const ConvCase c{"window",
-                           {1, 36, 19, 20},
-                           {36, 1, window[0], window[1]},
-                           {stride, stride},
-                           {pad, pad},
-                           {dilation, dilation},
-                           36};
-          expect_step(WorkCall(c, kConvWorks[2], true), true, 3);
-        }
-}
-
-// A part of the channels of a larger image, as a split gives.
-TEST(DepthwiseStep, ReadsPartsOfImages) {
-  const ConvCase c{
-      "part", {2, 24, 9, 11}, {24, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 24};
-  WorkCall call(c, kConvWorks[1], true);
-  const Tensor whole = random_tensor({2, 9, 11, 60});
-  call.input = whole.as_strided(c.input, {9 * 11 * 60, 1, 11 * 60, 60}, 30);
   call.plain[0] = call.input;
   expect_step(call, true, 2);
 }

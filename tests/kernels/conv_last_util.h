@@ -148,7 +148,7 @@ inline void expect_step(const WorkCall& call, bool constant, int threads,
 }
 
 // The loops of one level, which may be below the machine's, on operands that
-// nothing can be read or written beside. Conv: Depthwise or one like it.
+// nothing can be read or written beside. Conv: ImageConv or one like it.
 template <typename Conv>
 void expect_level(const Conv& conv, const WorkCall& call, CpuLevel level) {
   std::vector<float> packed(conv.packed_bytes() / sizeof(float));

@@ -7,7 +7,6 @@
 #include "kernels/kernels.h"
 #include "kernels/pooling/pooling.h"
 #include "src/ops/table/layouts.h"
-#include "src/passes/lowering/internal_ops.h"
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
@@ -148,59 +147,6 @@ TEST_P(Pool, OfChannelsLastEqualsTheDefinition) {
   const bool average = std::string_view(GetParam().op).starts_with("avg");
   expect_pooled(GetParam(), channels_last_copy(random_tensor(GetParam().input)),
                 average ? 1e-6 : 0);
-}
-
-// Read and written with channels innermost.
-void expect_pooled_last(const PoolCase& c, const Tensor& planes,
-                        double tolerance) {
-  const Tensor input = channels_last_copy(planes);
-  const ops::PoolParams params =
-      ops::pool_params({ops::get_op(c.op), c.args(input)});
-  const ops::Op& op = passes::pool_last_op();
-  const ValueList args = {
-      input,
-      params.average,
-      params.kernel,
-      params.stride,
-      params.padding,
-      params.average ? Dims(params.spatial, 1) : params.dilation,
-      params.count_include_pad,
-      params.divisor,
-      params.output};
-  const Value result = ops::infer_plain({op, args});
-  const auto kernel = make_call_code(
-      {op, args, std::vector<Tensor>(1), {result}}, kSliceThreads);
-  ASSERT_TRUE(kernel);
-  EXPECT_TRUE(kernel->native());
-  const Tensor out = Tensor::full(result.as_tensor().sizes(), 99, DType::f32);
-  EXPECT_EQ(run_kernel(*kernel, {input, out}), program::kOk);
-  Dims order{0, out.dim() - 1}, sizes, strides;
-  for (int d = 1; d < out.dim() - 1; ++d) order.push_back(d);
-  for (int64_t d : order) {
-    sizes.push_back(out.sizes()[d]);
-    strides.push_back(out.strides()[d]);
-  }
-  const auto expected = pool_oracle(params, input);
-  EXPECT_LE(relative_error(out.as_strided(sizes, strides, 0), expected),
-            tolerance);
-  const Tensor eager = ops::run_eager({op, args}).as_tensor();
-  EXPECT_LE(relative_error(eager.as_strided(sizes, strides, 0), expected),
-            tolerance);
-}
-
-TEST_P(Pool, ChannelsLastEqualTheDefinition) {
-  PoolCase c = GetParam();
-  const bool average = std::string_view(c.op).starts_with("avg");
-  if (c.input.size() != c.kernel.size() + 2) c.input.insert(0, 1);
-  for (int64_t channels : {int64_t{2}, c.input[1], int64_t{39}}) {
-    c.input[1] = channels;
-    const Tensor input = random_tensor(c.input);
-    expect_pooled_last(c, input, average ? 1e-6 : 0);
-    if (average) continue;
-    input.data_as<float>()[7] = NAN;
-    input.data_as<float>()[9] = std::numeric_limits<float>::infinity();
-    expect_pooled_last(c, input, 0);
-  }
 }
 
 TEST_P(Pool, KeepsNanAndInfinities) {

@@ -29,7 +29,6 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.padded_conv", Aliasing::never},
     {"fxjit.conv_last", Aliasing::never},
     {"fxjit.conv_last_work", Aliasing::never},
-    {"fxjit.pool_last", Aliasing::never},
     {"fxjit.winograd", Aliasing::never},
     {"fxjit.window", Aliasing::never},
     {"fxjit.adaptive_max_places1d", Aliasing::never},

@@ -1,217 +1,294 @@
-#include "jit/emit/windows/planes.h"
-
-#include <cmath>
-#include <limits>
+// Loops over the tiles of windows over planes.
+#include "jit/emit/windows/parts.h"
+#include "jit/emit/windows/plane_tile.h"
 
 namespace fxjit::jit {
 namespace {
 
 using program::WindowCombine;
 using program::WindowForm;
+using program::WindowNumber;
 
-class Tile {
+class Planes {
  public:
-  Tile(VectorBuilder& b, const WindowForm& form, const PlaneTile& parts,
-       Value* column, bool masked)
-      : b_(b), form_(form), parts_(parts), masked_(masked) {
-    first_ = b.sub(b.mul(column, b.i64(stride())), parts.pad);
-  }
+  explicit Planes(const WindowParts& parts)
+      : parts_(parts),
+        form_(parts.form),
+        b_(parts.b),
+        width_(parts.arguments.inner) {}
 
-  std::vector<Values> run(int64_t vectors) {
-    sums_.assign(size_t(form_.rows), Values(size_t(vectors), nullptr));
-    columns_.assign(sums_.size(), std::vector<Columns>(size_t(vectors)));
-    size_t row = 0;
-    for (int64_t depth = 0; depth < form_.taps[0]; ++depth)
-      for (const auto& [distance, uses] : window_rows(form_)) {
-        for (int64_t v = 0; v < vectors; ++v) {
-          shift_ = v * b_.lanes() * stride();
-          if (has_weights())
-            add_products(row, v, depth, uses);
-          else
-            add_columns(parts_.rows[row], v, uses);
-        }
-        ++row;
-      }
-    for (size_t i = 0; i < sums_.size(); ++i)
-      for (size_t v = 0; v < sums_[i].size(); ++v) {
-        if (!has_weights()) sums_[i][v] = joined(columns_[i][v]);
-        sums_[i][v] = in_order(sums_[i][v]);
-      }
-    return sums_;
+  void emit() {
+    tile_.pad = parts_.number(WindowNumber::pad_width);
+    tile_.width = parts_.number(WindowNumber::width);
+    // Rows outside the input are read here.
+    parts_.fill_outside(tile_.width);
+    b_.loop(parts_.args.begin(), parts_.args.end(), b_.i64(1),
+            [&](Value* task) { emit_task(task); });
   }
 
  private:
-  // What loads of a row give, by their first element.
-  using Columns = std::map<int64_t, Value*>;
-  using Loads = llvm::function_ref<Value*(int64_t at)>;
-
-  int64_t stride() const { return form_.strides[2]; }
-  // Whether elements that are a stride apart are made of vectors of neighbours.
-  bool pairs() const { return stride() == 2 && !parts_.exact; }
-  bool has_weights() const { return form_.combine == WindowCombine::products; }
-
-  void add_products(size_t row, int64_t vector, int64_t depth,
-                    const std::vector<RowUse>& uses) {
-    Columns loaded;
-    const auto loads = [&](int64_t at) {
-      Value*& known = loaded[at];
-      if (known == nullptr) known = load(parts_.rows[row], at);
-      return known;
+  // Some rows of a plane of the result.
+  void emit_task(Value* task) {
+    Value* blocks = parts_.number(WindowNumber::row_blocks);
+    Value* plane = b_.ir().CreateUDiv(task, blocks);
+    Value* block = b_.sub(task, b_.mul(plane, blocks));
+    const Values sizes(parts_.arguments.outer.begin(),
+                       parts_.arguments.outer.end() - 1);
+    const Values point = unravel(b_, plane, sizes);
+    set_weights(point[1]);
+    set_planes(point);
+    Value* each = parts_.number(WindowNumber::rows_of_block);
+    Value* first = b_.mul(block, each);
+    Value* is_last = b_.eq(block, b_.sub(blocks, b_.i64(1)));
+    Value* end =
+        b_.select(is_last, parts_.arguments.outer.back(), b_.add(first, each));
+    if (form_.combine == WindowCombine::sums) return emit_block(first, end);
+    const bool greatest = form_.combine == WindowCombine::maximum;
+    const auto emit = [&](bool special) {
+      tile_.has_nan = greatest && special;
+      tile_.exact = !greatest && special;
+      emit_block(first, end);
+      return Values{};
     };
-    for (int64_t k = 0; k < form_.taps[2]; ++k) {
-      Value* elements = tap(k, loads);
-      Value* counts = parts_.exact ? counted(row, k) : nullptr;
-      for (const RowUse& use : uses) {
-        Value*& sum = sums_[size_t(use.result)][size_t(vector)];
-        const int64_t height = depth * form_.taps[1] + use.tap;
-        Value* factor = weight(height * form_.taps[2] + k);
-        if (sum == nullptr) sum = parts_.bias;
-        if (sum == nullptr) sum = b_.splat_f32(0);
-        Value* next = b_.fma(elements, factor, sum);
-        sum = counts == nullptr ? next : b_.select(counts, next, sum);
+    b_.if_else(
+        greatest ? has_nan() : has_infinite_weights(),
+        [&] { return emit(true); }, [&] { return emit(false); });
+  }
+
+  // The rows from `first` to `end`; the last of them may be computed twice.
+  void emit_block(Value* first, Value* end) {
+    Value* last = b_.sub(end, b_.i64(form_.rows));
+    b_.loop(first, end, b_.i64(form_.rows),
+            [&](Value* y) { emit_rows(b_.min(y, last)); });
+  }
+
+  // Whether a NaN is in the plane of the input: a look at all elements takes
+  // less time than a maximum that keeps it.
+  Value* has_nan() {
+    Value* none = llvm::Constant::getNullValue(b_.vec(b_.i32()));
+    const auto walk = [&](WindowNumber size, WindowNumber step, Value* base,
+                          Value* seen, auto row) {
+      return b_.loop(b_.i64(0), parts_.number(size), b_.i64(1), {seen},
+                     [&](Value* i, const Values& carried) {
+                       Value* at =
+                           parts_.floats(base, b_.mul(i, parts_.number(step)));
+                       return Values{row(at, carried[0])};
+                     })[0];
+    };
+    Value* seen = walk(
+        WindowNumber::depth, WindowNumber::depth_step, plane_, none,
+        [&](Value* slice, Value* carried) {
+          return walk(
+              WindowNumber::height, WindowNumber::row_step, slice, carried,
+              [&](Value* row, Value* known) { return nan_of_row(row, known); });
+        });
+    return b_.any(b_.ne(seen, none));
+  }
+
+  Value* nan_of_row(Value* row, Value* seen) {
+    const int64_t step = 2 * b_.lanes();
+    const auto with = [&](Value* known, Value* low, Value* high) {
+      Value* bad = b_.ir().CreateFCmpUNO(low, high);
+      return b_.bit_or(known, b_.ir().CreateSExt(bad, known->getType()));
+    };
+    Value* whole = b_.sub(tile_.width, b_.i64(step - 1));
+    const Values found = b_.loop(
+        b_.i64(0), whole, b_.i64(step), {seen, b_.i64(0)},
+        [&](Value* x, const Values& carried) {
+          Value* at = parts_.floats(row, x);
+          llvm::Type* type = b_.vec(b_.f32());
+          Value* high = b_.load_raw(type, b_.offset(at, b_.f32(), b_.lanes()));
+          return Values{with(carried[0], b_.load_raw(type, at), high),
+                        b_.add(x, b_.i64(step))};
+        });
+    return b_.loop(found[1], tile_.width, b_.i64(b_.lanes()), {found[0]},
+                   [&](Value* x, const Values& carried) {
+                     Value* mask = b_.tail_mask(b_.sub(tile_.width, x));
+                     Value* rest =
+                         b_.load(DType::f32, parts_.floats(row, x), mask);
+                     return Values{with(carried[0], rest, rest)};
+                   })[0];
+  }
+
+  // The weights and the bias of a channel of the result.
+  void set_weights(Value* channel) {
+    tile_.weights.clear();
+    tile_.table = parts_.table;
+    tile_.bias =
+        form_.has_bias
+            ? b_.load_broadcast(DType::f32, parts_.floats(parts_.bias, channel))
+            : nullptr;
+    if (parts_.weights == nullptr) return;
+    const int64_t taps = form_.tap_count();
+    Value* first = parts_.floats(parts_.weights, b_.mul(channel, b_.i64(taps)));
+    first_weight_ = first;
+    const auto load = [&](Value* at) {
+      return b_.load_broadcast(DType::f32, at);
+    };
+    if (program::holds_weights(taps)) {
+      for (int64_t tap = 0; tap < taps; ++tap)
+        tile_.weights.push_back(load(b_.offset(first, b_.f32(), tap)));
+      return;
+    }
+    b_.loop(b_.i64(0), b_.i64(taps), b_.i64(1), [&](Value* tap) {
+      b_.store_aligned(
+          load(parts_.floats(first, tap)),
+          parts_.floats(parts_.table, b_.mul(tap, b_.i64(b_.lanes()))));
+    });
+  }
+
+  // Whether a weight of the channel is infinite or NaN.
+  Value* has_infinite_weights() {
+    Value* zero = b_.f32(0);
+    Value* sum = b_.loop(b_.i64(0), b_.i64(form_.tap_count()), b_.i64(1),
+                         {zero}, [&](Value* tap, const Values& carried) {
+                           Value* weight = b_.load_scalar(
+                               DType::f32, parts_.floats(first_weight_, tap));
+                           return Values{b_.fma(weight, zero, carried[0])};
+                         })[0];
+    return b_.ne(sum, zero);
+  }
+
+  // The plane of the input, and those of the epilogue's operands.
+  void set_planes(const Values& point) {
+    Value* channel =
+        b_.ir().CreateUDiv(point[1], parts_.number(WindowNumber::multiplier));
+    Value* offset =
+        b_.add(b_.mul(point[0], parts_.number(WindowNumber::image_step)),
+               b_.mul(channel, parts_.number(WindowNumber::channel_step)));
+    plane_ = parts_.floats(parts_.input, offset);
+    depth_ = point[2];
+    planes_ = parts_.moved(parts_.bases, 0, point);
+  }
+
+  // Results from row `y` on.
+  void emit_rows(Value* y) {
+    set_input_rows(y);
+    std::vector<Values> rows;
+    for (int64_t i = 0; i < form_.rows && !form_.has_strip; ++i)
+      rows.push_back(operand_rows(b_.add(y, b_.i64(i))));
+    emit_columns(rows);
+    if (!form_.has_strip) return;
+    b_.loop(b_.i64(0), b_.i64(form_.rows), b_.i64(1), [&](Value* i) {
+      parts_.emit_strip(strip_row(i), operand_rows(b_.add(y, i)));
+    });
+  }
+
+  void set_input_rows(Value* y) {
+    const auto offset = [&](Value* place, int dim, int64_t distance,
+                            WindowNumber pad) {
+      Value* first = b_.mul(place, b_.i64(form_.strides[dim]));
+      return b_.add(b_.sub(first, parts_.number(pad)), b_.i64(distance));
+    };
+    tile_.rows.clear();
+    tile_.rows_inside.clear();
+    for (int64_t k = 0; k < form_.taps[0]; ++k) {
+      Value* z =
+          offset(depth_, 0, k * form_.dilations[0], WindowNumber::pad_depth);
+      Value* slice = parts_.floats(
+          plane_, b_.mul(z, parts_.number(WindowNumber::depth_step)));
+      Value* z_inside = b_.lt(z, parts_.number(WindowNumber::depth), true);
+      for (const auto& [distance, uses] : window_rows(form_)) {
+        Value* row = offset(y, 1, distance, WindowNumber::pad_height);
+        Value* is_inside = b_.bit_and(
+            z_inside, b_.lt(row, parts_.number(WindowNumber::height), true));
+        Value* at = parts_.floats(
+            slice, b_.mul(row, parts_.number(WindowNumber::row_step)));
+        tile_.rows_inside.push_back(is_inside);
+        tile_.rows.push_back(b_.select(is_inside, at, parts_.zeros));
       }
     }
   }
 
-  // Which lanes of tap `k` of a row are in the input.
-  Value* counted(size_t row, int64_t k) {
-    Value* columns = inside(shift_ + k * form_.dilations[2], stride());
-    return b_.bit_and(columns, b_.splat(parts_.rows_inside[row]));
+  // Each operand's row `y`.
+  Values operand_rows(Value* y) { return parts_.moved(planes_, 3, {y}); }
+
+  // Places whose windows reach outside are computed with masks; the last vector
+  // of a row overlaps the one before.
+  void emit_columns(const std::vector<Values>& rows) {
+    Value* first = parts_.number(WindowNumber::first_inside);
+    Value* last = parts_.number(WindowNumber::last_inside);
+    Value* end = first;
+    for (int64_t vectors = form_.across;
+         vectors > 0 && !form_.narrow && !tile_.exact; vectors /= 2)
+      end = emit_inside(rows, end, last, vectors);
+    Value* start = b_.select(b_.eq(first, b_.i64(0)), end, b_.i64(0));
+    Value* lanes = b_.i64(b_.lanes());
+    b_.loop_by(start, width_, [&](Value* x) {
+      Value* column = form_.narrow ? x : b_.min(x, b_.sub(width_, lanes));
+      store(rows, column, emit_plane_tile(b_, form_, tile_, column, 1, true));
+      Value* next = b_.add(x, lanes);
+      return b_.select(b_.eq(next, first), b_.sub(end, x), lanes);
+    });
   }
 
-  // Without weights, rows are joined before columns: they share what columns
-  // have in common.
-  void add_columns(Value* row, int64_t vector,
-                   const std::vector<RowUse>& uses) {
-    Columns loaded;
-    const auto loads = [&](int64_t at) {
-      Value*& known = loaded[at];
-      if (known == nullptr) known = load(row, at);
-      return known;
-    };
-    for (int64_t k = 0; k < form_.taps[2]; ++k) tap(k, loads);
-    for (const auto& [at, elements] : loaded)
-      for (const RowUse& use : uses) {
-        Value*& sum = columns_[size_t(use.result)][size_t(vector)][at];
-        sum = combined(sum, elements);
+  // From `first` on, so many vectors at a time; gives the first place that is
+  // left.
+  Value* emit_inside(const std::vector<Values>& rows, Value* first, Value* last,
+                     int64_t vectors) {
+    const int64_t step = vectors * b_.lanes();
+    Value* end = b_.sub(last, b_.i64(step - b_.lanes() - 1));
+    return b_.loop(
+        first, end, b_.i64(step), {first}, [&](Value* x, const Values&) {
+          store(rows, x, emit_plane_tile(b_, form_, tile_, x, vectors, false));
+          if (form_.fetches_ahead) fetch_ahead(rows, x);
+          return Values{b_.add(x, b_.i64(step))};
+        })[0];
+  }
+
+  void fetch_ahead(const std::vector<Values>& rows, Value* x) {
+    Value* step = parts_.number(WindowNumber::row_step);
+    Value* column = b_.mul(x, b_.i64(form_.strides[2]));
+    Value* last = parts_.floats(tile_.rows.back(), column);
+    for (int64_t i = 1; i <= form_.rows * form_.strides[1]; ++i)
+      b_.prefetch(parts_.floats(last, b_.mul(step, b_.i64(i))));
+    if (rows.empty()) return;
+    const size_t output = parts_.operands() - 1;
+    for (const Values& row : rows) {
+      const Values& strides = parts_.arguments.accesses[output].outer;
+      Value* ahead = b_.mul(strides.back(), b_.i64(form_.rows));
+      b_.prefetch(parts_.floats(row[output], b_.add(x, ahead)));
+    }
+  }
+
+  // ---- What is done to sums.
+
+  Value* strip_row(Value* i) {
+    Value* lanes = b_.i64(b_.lanes());
+    Value* vectors =
+        b_.ir().CreateUDiv(b_.add(width_, b_.sub(lanes, b_.i64(1))), lanes);
+    return parts_.floats(parts_.strip, b_.mul(i, b_.mul(vectors, lanes)));
+  }
+
+  void store(const std::vector<Values>& rows, Value* column,
+             const std::vector<Values>& sums) {
+    for (size_t i = 0; i < sums.size(); ++i)
+      for (size_t v = 0; v < sums[i].size(); ++v) {
+        Value* x = b_.add(column, b_.i64(int64_t(v) * b_.lanes()));
+        if (form_.has_strip)
+          b_.store_raw(sums[i][v],
+                       parts_.floats(strip_row(b_.i64(int64_t(i))), x));
+        else
+          parts_.emit_epilogue(sums[i][v], rows[i], place(x));
       }
   }
 
-  Value* joined(const Columns& columns) {
-    Value* sum = nullptr;
-    for (int64_t k = 0; k < form_.taps[2]; ++k)
-      sum = combined(sum, tap(k, [&](int64_t at) { return columns.at(at); }));
-    return sum;
-  }
+  Place place(Value* column) { return parts_.place(column, width_); }
 
-  Value* combined(Value* sum, Value* elements) {
-    if (sum == nullptr) return elements;
-    if (form_.combine == WindowCombine::sums) return b_.add(sum, elements);
-    return parts_.has_nan ? b_.max(sum, elements) : b_.max_fast(sum, elements);
-  }
-
-  Value* weight(int64_t tap) {
-    if (!parts_.weights.empty()) return parts_.weights[size_t(tap)];
-    return b_.load_aligned(b_.offset(parts_.table, b_.f32(), tap * b_.lanes()));
-  }
-
-  // The elements under tap `k` of a row, of what `loads` has; in every_second()
-  // order where the stride is two.
-  Value* tap(int64_t k, Loads loads) {
-    const int64_t at = k * form_.dilations[2];
-    if (!pairs()) return loads(at);
-    const int64_t first = at / 2 * 2;
-    Value* low = loads(first);
-    return every_second(low, loads(first + b_.lanes()), at % 2 != 0);
-  }
-
-  Value* address(Value* row, int64_t at) {
-    return b_.offset(b_.offset(row, b_.f32(), first_), b_.f32(), at);
-  }
-
-  // Which of the elements from `at` on, `step` apart, lie inside the row.
-  Value* inside(int64_t at, int64_t step) {
-    Value* first = b_.add(first_, b_.i64(at));
-    Value* lanes =
-        b_.mul(b_.iota(b_.i32()), b_.splat(b_.i32(int32_t(step)), b_.lanes()));
-    Value* place =
-        b_.add(b_.splat(b_.ir().CreateTrunc(first, b_.i32())), lanes);
-    Value* width = b_.ir().CreateTrunc(parts_.width, b_.i32());
-    return b_.lt(place, b_.splat(width), /*is_unsigned=*/true);
-  }
-
-  // What counts outside.
-  Value* outside() {
-    return b_.splat_f32(form_.combine == WindowCombine::maximum
-                            ? -std::numeric_limits<double>::infinity()
-                            : 0);
-  }
-
-  // The elements from `at` on, of the vector that is worked on; where there
-  // are no pairs those that are a stride apart.
-  Value* load(Value* row, int64_t at) {
-    llvm::Type* type = b_.vec(b_.f32());
-    at += shift_;
-    if (stride() > 1 && !pairs()) return load_apart(row, at);
-    if (!masked_) return b_.load_raw(type, address(row, at));
-    return b_.ir().CreateMaskedLoad(type, address(row, at), llvm::Align(4),
-                                    inside(at, 1), outside());
-  }
-
-  Value* load_apart(Value* row, int64_t at) {
-    Value* lanes = b_.mul(b_.iota(b_.i32()),
-                          b_.splat(b_.i32(int32_t(stride())), b_.lanes()));
-    Value* mask = masked_ ? inside(at, stride()) : nullptr;
-    Value* gathered = b_.gather(DType::f32, address(row, at), lanes, mask);
-    return masked_ ? b_.select(mask, gathered, outside()) : gathered;
-  }
-
-  // Of two vectors, in the order that shuffles within four lanes give.
-  Value* every_second(Value* low, Value* high, bool odd) {
-    std::vector<int> lanes;
-    for (int group = 0; group < b_.lanes(); group += 4)
-      for (int i = 0; i < 4; ++i)
-        lanes.push_back((i < 2 ? 0 : b_.lanes()) + group + i % 2 * 2 +
-                        int(odd));
-    return b_.ir().CreateShuffleVector(low, high, lanes);
-  }
-
-  // From the order of every_second() to that of columns.
-  Value* in_order(Value* sum) {
-    if (!pairs() || b_.lanes() == 4) return sum;
-    std::vector<int> lanes(size_t(b_.lanes()));
-    for (int group = 0; group < b_.lanes(); group += 4)
-      for (int i = 0; i < 4; ++i)
-        lanes[size_t(group / 2 + i % 2 + (i < 2 ? 0 : b_.lanes() / 2))] =
-            group + i;
-    return b_.ir().CreateShuffleVector(sum, lanes);
-  }
-
-  VectorBuilder& b_;
+  const WindowParts& parts_;
   const WindowForm& form_;
-  const PlaneTile& parts_;
-  bool masked_;
-  Value* first_;  // Of the row: what the left tap of the first place reads.
-  int64_t shift_ = 0;         // Elements before the vector that is worked on.
-  std::vector<Values> sums_;  // By row and vector.
-  std::vector<std::vector<Columns>> columns_;
+  VectorBuilder& b_;
+  Value* width_;  // Of the result.
+  PlaneTile tile_;
+  // Of a task: the plane of the input and those of the epilogue's operands.
+  Value* plane_ = nullptr;
+  Value* depth_ = nullptr;
+  Value* first_weight_ = nullptr;  // Of the channel.
+  Values planes_;
 };
 
 }  // namespace
 
-std::map<int64_t, std::vector<RowUse>> window_rows(const WindowForm& form) {
-  std::map<int64_t, std::vector<RowUse>> rows;
-  for (int64_t result = 0; result < form.rows; ++result)
-    for (int64_t tap = 0; tap < form.taps[1]; ++tap)
-      rows[result * form.strides[1] + tap * form.dilations[1]].push_back(
-          {result, tap});
-  return rows;
-}
-
-std::vector<Values> emit_plane_tile(VectorBuilder& b, const WindowForm& form,
-                                    const PlaneTile& tile, Value* column,
-                                    int64_t vectors, bool masked) {
-  return Tile(b, form, tile, column, masked).run(vectors);
-}
+void emit_planes(const WindowParts& parts) { Planes(parts).emit(); }
 
 }  // namespace fxjit::jit

@@ -116,23 +116,11 @@ Value spread(GraphBuilder& b, const ops::ConvParams& params,
   return call(b, "reshape", {y, sizes});
 }
 
-// Whether channels lie side by side, and, of images with fewer channels than
-// the widest vectors have lanes, places, too: lanes are of several of them
-// then.
-bool lies_last(const ops::ConvParams& params, const Tensor& x, bool depthwise) {
-  constexpr int64_t kWidestLanes = 16;
-  const int64_t channels = x.size(1);
-  const bool few = depthwise && params.spatial == 2 && channels < kWidestLanes;
-  return x.stride(1) == 1 && (!few || x.stride(3) == channels);
-}
-
 // Loops over channels that lie side by side do better by more than it takes to
 // lay them so.
 Value last_input(GraphBuilder& b, const ops::ConvParams& params, const Value& x,
                  const Tensor& weight) {
-  const bool depthwise = ops::is_depthwise(params, weight);
-  if (!(depthwise || ops::has_small_groups(params, weight)) ||
-      lies_last(params, val_of(x), depthwise))
+  if (!ops::has_small_groups(params, weight) || val_of(x).stride(1) == 1)
     return x;
   return channels_to_front(b,
                            b.call(materialize_op(), {channels_to_back(b, x)}));

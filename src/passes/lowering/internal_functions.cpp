@@ -153,7 +153,9 @@ Value infer_winograd(const ops::OpCall& call) {
 }
 
 Value infer_window(const ops::OpCall& call) {
-  return Tensor::meta(call.dims(9), call.tensor(0).dtype());
+  const Dims sizes = call.dims(9);
+  return Tensor::meta(call.flag(10) ? channels_back(sizes) : sizes,
+                      call.tensor(0).dtype());
 }
 
 namespace {
@@ -171,15 +173,7 @@ void run_pool_window(const ops::OpCall& call, WindowCombine combine,
   ops::run_pool(params, call.tensor(0), out, Tensor());
 }
 
-}  // namespace
-
-Value run_window(const ops::OpCall& call) {
-  const Tensor out = Tensor::empty(call.dims(9), call.tensor(0).dtype());
-  const auto combine = static_cast<WindowCombine>(call.integer(3));
-  if (combine != WindowCombine::products) {
-    run_pool_window(call, combine, out);
-    return out;
-  }
+void run_window_products(const ops::OpCall& call, const Tensor& out) {
   ops::ConvParams params;
   params.spatial = call.dims(4).size();
   params.groups = call.tensor(0).size(1);
@@ -189,7 +183,18 @@ Value run_window(const ops::OpCall& call) {
   params.output = call.dims(9);
   ops::run_conv(params, call.tensor(0), call.tensor(1),
                 call.has(2) ? call.tensor(2) : Tensor(), out);
-  return out;
+}
+
+}  // namespace
+
+Value run_window(const ops::OpCall& call) {
+  const Tensor out = Tensor::empty(call.dims(9), call.tensor(0).dtype());
+  const auto combine = static_cast<WindowCombine>(call.integer(3));
+  if (combine == WindowCombine::products)
+    run_window_products(call, out);
+  else
+    run_pool_window(call, combine, out);
+  return call.flag(10) ? with_channels_back(out) : Value(out);
 }
 
 Value infer_attention(const ops::OpCall& call) {
@@ -252,17 +257,6 @@ Value run_conv_last_work(const ops::OpCall& call) {
   const Tensor out = Tensor::empty(inputs[0].sizes(), inputs[0].dtype());
   ops::evaluate_body(conv_epilogue(call), inputs, {{out}});
   return out;
-}
-
-Value infer_pool_last(const ops::OpCall& call) {
-  return Tensor::meta(channels_back(call.dims(8)), call.tensor(0).dtype());
-}
-
-Value run_pool_last(const ops::OpCall& call) {
-  const ops::PoolParams params = pool_last_params(call);
-  const Tensor planes = Tensor::empty(params.output, call.tensor(0).dtype());
-  ops::run_pool(params, call.tensor(0), planes, Tensor());
-  return with_channels_back(planes);
 }
 
 }  // namespace fxjit::passes

@@ -34,7 +34,5 @@ Value infer_padded_conv(const ops::OpCall& call);
 Value run_padded_conv(const ops::OpCall& call);
 Value infer_conv_last_work(const ops::OpCall& call);
 Value run_conv_last_work(const ops::OpCall& call);
-Value infer_pool_last(const ops::OpCall& call);
-Value run_pool_last(const ops::OpCall& call);
 
 }  // namespace fxjit::passes

@@ -71,7 +71,7 @@ constexpr ops::OpRow kInternalOps[] = {
      .infer = infer_winograd},
     {.name = "fxjit.window",
      .schema = "input, weight, bias, combine, taps, stride, pad_before, "
-               "pad_after, dilation, output",
+               "pad_after, dilation, output, channels_inner",
      .names = "",
      .lowering = Lowering::contraction,
      .infer = infer_window,
@@ -109,13 +109,6 @@ constexpr ops::OpRow kInternalOps[] = {
      .lowering = Lowering::convolution,
      .infer = infer_conv_last_work,
      .eager = run_conv_last_work},
-    {.name = "fxjit.pool_last",
-     .schema = "input, average, kernel_size, stride, padding, dilation, "
-               "count_include_pad, divisor, output",
-     .names = "",
-     .lowering = Lowering::pool,
-     .infer = infer_pool_last,
-     .eager = run_pool_last},
 };
 
 // Places in the schema of conv_last_work.
@@ -150,7 +143,6 @@ FXJIT_INTERNAL_OP(written_attention)
 FXJIT_INTERNAL_OP(conv_last)
 FXJIT_INTERNAL_OP(padded_conv)
 FXJIT_INTERNAL_OP(conv_last_work)
-FXJIT_INTERNAL_OP(pool_last)
 #undef FXJIT_INTERNAL_OP
 
 ScalarBody conv_epilogue(const ops::OpCall& call) {
@@ -168,19 +160,5 @@ bool is_foldable(const ops::Op& op) {
 }
 
 bool is_draw(const fx::Node& node) { return node.called_op() == &draw_op(); }
-
-ops::PoolParams pool_last_params(const ops::OpCall& call) {
-  ops::PoolParams params;
-  params.average = call.flag(1);
-  params.kernel = call.dims(2);
-  params.stride = call.dims(3);
-  params.padding = call.dims(4);
-  params.dilation = call.dims(5);
-  params.count_include_pad = call.flag(6);
-  params.divisor = call.integer(7);
-  params.output = call.dims(8);
-  params.spatial = params.kernel.size();
-  return params;
-}
 
 }  // namespace fxjit::passes

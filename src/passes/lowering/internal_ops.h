@@ -5,7 +5,6 @@
 
 #include "fxjit/fx/node.h"
 #include "fxjit/op.h"
-#include "src/ops/eager/pooling.h"
 #include "src/passes/lowering/mask_kind.h"
 
 namespace fxjit::passes {
@@ -49,10 +48,12 @@ const ops::Op& merged_linear_op();
 // contiguous [N, OH, OW, O], f32.
 const ops::Op& winograd_op();
 // (input, weight, bias, combine, taps, stride, pad_before, pad_after, dilation,
-// output): a window over each plane of the input [N, C, ...], f32 with dense
-// columns, to a contiguous result of the sizes `output`. `combine` is a
-// WindowCombine; the weights of products are [C_out, 1, taps...], C_out a
-// multiple of C, others have none. What has no bias has none there.
+// output, channels_inner): a window over each channel of the input [N, C, ...]
+// of f32, to a result of the sizes `output`, contiguous; with `channels_inner`
+// it is [N, ..., C]. `combine` is a WindowCombine; the weights of products are
+// [C_out, 1, taps...], others have none. What has no bias has none there. Over
+// planes the input's columns are dense, weights contiguous and C_out a multiple
+// of C; else channels are innermost in input and weights, and C_out is C.
 const ops::Op& window_op();
 
 // (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows,
@@ -80,11 +81,6 @@ const ops::Op& conv_last_op();
 const ops::Op& conv_last_work_op();
 ScalarBody conv_epilogue(const ops::OpCall& call);
 const ValueList& conv_extras(const ops::OpCall& call);
-// (input, average, kernel_size, stride, padding, dilation, count_include_pad,
-// divisor, output): [N, C, ...] with channels innermost, f32, to a contiguous
-// [N, ..., C]. `output` is the logical result's shape.
-const ops::Op& pool_last_op();
-ops::PoolParams pool_last_params(const ops::OpCall& call);
 
 // Whether calls on constants are computed when a graph is compiled: loops may
 // take as long as they like, and some ops have no eager function.

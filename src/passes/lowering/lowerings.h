@@ -37,12 +37,12 @@ LowerFn lower_integer_conv;
 LowerFn lower_attention;
 // Attention written out, as patterns found it.
 LowerFn lower_written_attention;
-// A convolution of f32 with channels last: a product where the window is one
-// element, a sum of shifted views where it is depthwise over lines, else
-// conv_last. One of half types without a kernel of its own, in f32. None for
-// others.
+// A convolution of f32: a product where the window is one element, a window
+// where each filter has a channel of its own or, over lines, a sum of shifted
+// views, else conv_last. One of half types without a kernel of its own, in f32.
+// None for others.
 LowerFn lower_convolution;
-// Pooling with channels innermost; none for other calls.
+// Pooling of images in planes or with channels innermost; none for other calls.
 LowerFn lower_pool;
 // Norms of an f32 image with channels innermost; none for other calls.
 LowerFn lower_group_norm;
@@ -68,12 +68,11 @@ LowerFn lower_doubles;
 // `args` are input with its batch, weight, bias. None for others.
 Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
                          const ValueList& args);
-// A convolution of planes, of one channel for each filter, by window_op();
-// `args` as above. None for others.
+// A convolution of one channel for each filter by window_op(), over planes or
+// with channels innermost; `args` as above. None for others.
 Value lower_window(GraphBuilder& builder, const ops::ConvParams& params,
                    const ValueList& args);
-// Pooling of planes by window_op(), with its batch and without places; none for
-// others.
+// Pooling by window_op(), with its batch and without places; none for others.
 Value lower_pool_window(GraphBuilder& builder, const ops::PoolParams& params,
                         const Value& input);
 // A 3x3 convolution of [N, C, H, W] by winograd_op() where that is less work;

@@ -1,4 +1,5 @@
-// Windows that move over planes, [N, C, ...] whose columns lie side by side.
+// Windows that move over each channel of [N, C, ...]: over planes, whose
+// columns lie side by side, or with channels innermost.
 #include <algorithm>
 #include <vector>
 
@@ -33,15 +34,58 @@ bool are_planes(const Tensor& input, const Dims& output) {
          output[output.size() - 1] >= kLeastColumns;
 }
 
-// Taps of a convolution, and of pooling.
-constexpr int64_t kMostProducts = 25, kMostElements = 49;
+// Taps of a convolution and of pooling, over planes and with channels
+// innermost: the code has all of them one after the other.
+struct MostTaps {
+  int64_t products, elements;
+};
+constexpr MostTaps kMostOfPlanes{24, 49}, kMostOfChannels{121, 225};
 
 // Whether the loops over planes suit the window: elements that are more than
 // two apart are gathered, and each tap of a large window is read by itself.
 bool suits_planes(const Dims& taps, const Dims& stride, int64_t most_taps) {
   constexpr int64_t kMostStride = 2;
-  return numel(taps) > 0 && numel(taps) <= most_taps &&
-         stride[stride.size() - 1] <= kMostStride;
+  return numel(taps) <= most_taps && stride[stride.size() - 1] <= kMostStride;
+}
+
+// Whether planes are turned on the way.
+bool suits_turned_planes(const ops::ConvParams& params, const Tensor& input,
+                         const Dims& taps) {
+  constexpr int64_t kLanes = 8;
+  return params.spatial == 2 && params.output[1] == input.size(1) &&
+         input.size(1) >= kLanes && input.size(-1) >= kLanes &&
+         numel(taps) >= kLeastTurnedTaps &&
+         suits_planes(taps, params.stride, kMostOfChannels.products);
+}
+
+// The weights in the order [taps..., C].
+Value taps_first(GraphBuilder& b, const Value& weight) {
+  const int rank = val_of(weight).dim();
+  Dims back, front{rank - 1};
+  for (int d = 0; d < rank; ++d) back.push_back((d + 1) % rank);
+  for (int d = 1; d < rank; ++d) front.push_back(d - 1);
+  const Value turned =
+      b.call(materialize_op(), {call(b, "permute", {weight, back})});
+  return call(b, "permute", {turned, front});
+}
+
+Dims taps_of(const ops::ConvParams& params, const Tensor& weight) {
+  Dims taps;
+  for (int i = 0; i < params.spatial; ++i) taps.push_back(weight.size(2 + i));
+  return taps;
+}
+
+Value products(GraphBuilder& b, const ops::ConvParams& params,
+               const ValueList& args, bool channels_inner) {
+  const Value weight =
+      channels_inner ? taps_first(b, args[1]) : contiguous(b, args[1]);
+  const Value sums =
+      b.call(window_op(), {args[0], weight, contiguous(b, args[2]),
+                           static_cast<int64_t>(WindowCombine::products),
+                           taps_of(params, val_of(args[1])), params.stride,
+                           params.pad_before, params.pad_after, params.dilation,
+                           params.output, channels_inner});
+  return channels_inner ? channels_to_front(b, sums) : sums;
 }
 
 }  // namespace
@@ -49,18 +93,23 @@ bool suits_planes(const Dims& taps, const Dims& stride, int64_t most_taps) {
 Value lower_window(GraphBuilder& b, const ops::ConvParams& params,
                    const ValueList& args) {
   const Tensor input = val_of(args[0]), weight = val_of(args[1]);
-  if (!b.options().lowering->plane_windows ||
-      !has_own_channels(params, input, weight) ||
-      !are_planes(input, params.output))
+  const Dims taps = taps_of(params, weight);
+  if (!has_own_channels(params, input, weight) || numel(taps) == 0) return {};
+  if (b.options().lowering->plane_windows && are_planes(input, params.output) &&
+      (suits_planes(taps, params.stride, kMostOfPlanes.products) ||
+       suits_turned_planes(params, input, taps)))
+    return products(b, params, args, false);
+  if (!ops::is_depthwise(params, weight) ||
+      numel(taps) > kMostOfChannels.products ||
+      (params.spatial == 1 && !is_channels_last(input)))
     return {};
-  Dims taps;
-  for (int i = 0; i < params.spatial; ++i) taps.push_back(weight.size(2 + i));
-  if (!suits_planes(taps, params.stride, kMostProducts)) return {};
-  return b.call(
-      window_op(),
-      {args[0], contiguous(b, args[1]), contiguous(b, args[2]),
-       static_cast<int64_t>(WindowCombine::products), taps, params.stride,
-       params.pad_before, params.pad_after, params.dilation, params.output});
+  // Loops over channels that lie side by side do better by more than it takes
+  // to lay them so.
+  ValueList last = args;
+  if (input.stride(1) != 1)
+    last[0] = channels_to_front(
+        b, b.call(materialize_op(), {channels_to_back(b, args[0])}));
+  return products(b, params, last, true);
 }
 
 namespace {
@@ -123,18 +172,23 @@ Dims pad_after(const ops::PoolParams& params, const Tensor& input) {
 Value lower_pool_window(GraphBuilder& b, const ops::PoolParams& params,
                         const Value& x) {
   const Tensor input = val_of(x);
-  if (!b.options().lowering->plane_windows ||
-      !are_planes(input, params.output) ||
-      !suits_planes(params.kernel, params.stride, kMostElements))
-    return {};
+  const bool channels_inner = is_channels_last(input);
+  const bool suits = channels_inner
+                         ? numel(params.kernel) <= kMostOfChannels.elements
+                         : b.options().lowering->plane_windows &&
+                               are_planes(input, params.output) &&
+                               suits_planes(params.kernel, params.stride,
+                                            kMostOfPlanes.elements);
+  if (!suits) return {};
   const Dims ones(params.spatial, 1);
   const WindowCombine combine =
       params.average ? WindowCombine::sums : WindowCombine::maximum;
-  const Value sums =
-      b.call(window_op(),
-             {x, Value(), Value(), static_cast<int64_t>(combine), params.kernel,
-              params.stride, params.padding, pad_after(params, input),
-              params.average ? ones : params.dilation, params.output});
+  Value sums = b.call(
+      window_op(),
+      {x, Value(), Value(), static_cast<int64_t>(combine), params.kernel,
+       params.stride, params.padding, pad_after(params, input),
+       params.average ? ones : params.dilation, params.output, channels_inner});
+  if (channels_inner) sums = channels_to_front(b, sums);
   if (!params.average) return sums;
   return call(b, "div", {sums, divisor_of(b, params, input)});
 }

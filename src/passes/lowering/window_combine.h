@@ -1,5 +1,5 @@
-// What windows over planes make of their elements: said by lowering in an
-// argument of window_op(), read by the planner and the code generator.
+// What windows make of their elements: said by lowering in an argument of
+// window_op(), read by the planner and the code generator.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,9 @@ enum class WindowCombine : uint8_t {
   sums,
   maximum,  // NaN if there is one.
 };
+
+// Planes under windows of so many taps, as many planes and columns as vectors
+// have lanes, are turned on the way.
+constexpr int64_t kLeastTurnedTaps = 25;
 
 }  // namespace fxjit::passes

@@ -31,16 +31,6 @@ bool has_small_dims(const ops::ConvParams& params, const Tensor& input,
   return true;
 }
 
-// Whether channels beyond one vector of eight floats leave much of the second
-// one empty. Pairs of place and channel take longer to read where the width has
-// a stride.
-bool fill_badly(int64_t channels, int64_t stride, int64_t lanes) {
-  if (lanes != 8) return false;
-  const int64_t unit = stride == 1 ? lanes : lanes / 2;
-  const int64_t idle = support::round_up(channels, unit) - channels;
-  return idle >= (stride == 1 ? 1 : 2);
-}
-
 // Whether planes do better than sums that are turned, or than the library's
 // code: measured (docs/decisions/grouped_convolutions.md). With a stride of two
 // there is four times as much to turn.
@@ -61,10 +51,6 @@ bool suits_planes(const ops::ConvParams& params, int64_t channels,
 CallCode last_convolution_code(const ops::ConvParams& params,
                                const Tensor& input, const Tensor& weight,
                                CpuLevel level) {
-  if (is_depthwise_last(params, input, weight))
-    return is_narrow_depthwise(params, input, weight, level)
-               ? CallCode::narrow_depthwise
-               : CallCode::depthwise;
   if (is_grouped_last(params, input, weight)) {
     if (has_planes(params, input, weight, level))
       return CallCode::planar_groups;
@@ -74,26 +60,6 @@ CallCode last_convolution_code(const ops::ConvParams& params,
   return is_image_convolution(params, input, weight)
              ? CallCode::image_convolution
              : CallCode::convolution;
-}
-
-bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
-                       const Tensor& weight) {
-  return ops::is_depthwise(params, weight) && is_last(params, input);
-}
-
-bool is_narrow_depthwise(const ops::ConvParams& params, const Tensor& input,
-                         const Tensor& weight, CpuLevel level) {
-  const int64_t lanes = weights::tile_shape(level).lanes;
-  const int64_t channels = params.output[1], stride = params.stride[1];
-  if (params.spatial != 2 || channels > kMostNarrowChannels ||
-      stride > (lanes > 4 ? 2 : 1))
-    return false;
-  // Below AVX-512, wide windows take longer to read than lanes left empty.
-  const bool wide = lanes < 16 && stride > 1 && weight.sizes()[3] > 3;
-  if (channels >= (wide ? lanes / 2 : lanes) &&
-      (wide || !fill_badly(channels, stride, lanes)))
-    return false;
-  return input.strides().back() == channels;
 }
 
 bool is_grouped_last(const ops::ConvParams& params, const Tensor& input,

@@ -14,15 +14,6 @@ CallCode last_convolution_code(const ops::ConvParams& params,
                                const Tensor& input, const Tensor& weight,
                                CpuLevel level);
 
-// There is one filter for each channel, and channels are innermost.
-bool is_depthwise_last(const ops::ConvParams& params, const Tensor& input,
-                       const Tensor& weight);
-// A depthwise one has so few channels that vectors of them leave many lanes
-// empty, and places that lie together.
-inline constexpr int64_t kMostNarrowChannels = 15;
-bool is_narrow_depthwise(const ops::ConvParams& params, const Tensor& input,
-                         const Tensor& weight, CpuLevel level);
-
 // Groups have few channels, and channels are innermost.
 bool is_grouped_last(const ops::ConvParams& params, const Tensor& input,
                      const Tensor& weight);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/ops/eager/convolution.h"
+#include "src/ops/eager/pooling.h"
 #include "src/ops/table/op_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/tensor/visit.h"
@@ -43,9 +44,7 @@ double epilogue_flops(const ops::OpCall& call, const Tensor& result) {
 }
 
 double pool_flops(const ops::OpCall& call) {
-  const ops::PoolParams params = &call.op == &passes::pool_last_op()
-                                     ? passes::pool_last_params(call)
-                                     : ops::pool_params(call);
+  const ops::PoolParams params = ops::pool_params(call);
   return numbers_in(params.output, 0) * numbers_in(params.kernel, 0);
 }
 

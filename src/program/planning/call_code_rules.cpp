@@ -15,9 +15,6 @@ bool is_last(const ops::Op& op) {
 }
 
 CallCode pool_code(const ops::OpCall& call, const ValueList& results) {
-  if (&call.op == &passes::pool_last_op())
-    return call.tensor(0).strides()[1] == 1 ? CallCode::pool_last
-                                            : CallCode::eager;
   const bool fits =
       is_float_pool(ops::pool_params(call), call.tensor(0).dtype()) &&
       results[0].as_tensor().is_contiguous();

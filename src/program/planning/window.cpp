@@ -1,4 +1,4 @@
-// Regions around a window over planes to steps.
+// Regions around a window to steps.
 #include "src/passes/fusing/loop_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/planning/builder.h"
@@ -22,35 +22,40 @@ Dims spatial_of(const Dims& dims) {
   return result;
 }
 
-// Strides of image, channel, depth, row and column.
-Dims steps_of(const Dims& strides) {
-  Dims result = strides;
-  while (result.size() < kDims) result.insert(2, 0);
+// Sizes or strides of five dims: images lack the one at `depth`.
+Dims with_all_dims(const Dims& dims, int depth, int64_t lacking) {
+  Dims result = dims;
+  while (result.size() < kDims) result.insert(depth, lacking);
   return result;
 }
 
-Access access_of(const Tensor& val, const Dims& domain) {
+Access access_of(const Tensor& val, const Dims& domain, int depth) {
   Access access;
   access.dtype = val.dtype();
-  access.outer = steps_of(passes::broadcast_strides(val, domain));
+  access.outer =
+      with_all_dims(passes::broadcast_strides(val, domain), depth, 0);
   access.inner = access.outer[kDims - 1];
   access.outer.erase(kDims - 1);
   return access;
 }
 
+// Where the dim of the depth stands in the result.
+int depth_of(const WindowStep& step) { return step.channels_inner ? 1 : 2; }
+
 void bind_body(const RegionCall& call, const fx::Node& node,
                std::vector<OperandRef>& refs, WindowStep& step) {
   const Dims& domain = node.val_tensor().sizes();
+  const int depth = depth_of(step);
   RegionBody body(call);
   body.bind_sum(node);
   body.build();
   for (size_t i = 1; i < body.slots().size(); ++i) {
     const Placed& extra = call.inputs.at(body.slots()[i].source);
-    step.inputs.push_back(access_of(extra.val, domain));
+    step.inputs.push_back(access_of(extra.val, domain, depth));
     refs.push_back(extra.ref());
   }
   for (const Placed& result : call.results) {
-    step.outputs.push_back(access_of(result.val, domain));
+    step.outputs.push_back(access_of(result.val, domain, depth));
     refs.push_back(result.ref());
   }
   step.epilogue = body.finish();
@@ -62,20 +67,19 @@ bool plan_window(PlanBuilder& builder, const RegionCall& call) {
   const fx::Node* node = find_call_or_null(call, passes::window_op());
   if (!node) return false;
   const Placed& input = call.inputs.at(node->arg_node(0));
-  const Dims& out = node->val_tensor().sizes();
   WindowStep step;
+  step.channels_inner = node->arg(10).as_bool();
+  const Dims out = with_all_dims(node->val_tensor().sizes(), depth_of(step), 1);
   step.combine = static_cast<passes::WindowCombine>(node->arg(3).as_int());
-  step.multiplier = out[1] / input.val.size(1);
+  step.multiplier = step.channels_inner ? 1 : out[1] / input.val.size(1);
   step.sizes = with_depth(spatial_of(input.val.sizes()), 1);
   step.taps = with_depth(node->arg(4).as_dims(), 1);
   step.strides = with_depth(node->arg(5).as_dims(), 1);
   step.pads = with_depth(node->arg(6).as_dims(), 0);
   step.dilations = with_depth(node->arg(8).as_dims(), 1);
-  step.steps = steps_of(input.val.strides());
-  step.steps.erase(kDims - 1);
-  const Dims places = with_depth(spatial_of(out), 1);
-  step.outer = {out[0], out[1], places[0], places[1]};
-  step.inner = places[2];
+  step.steps = with_all_dims(input.val.strides(), 2, 0);
+  step.outer = {out[0], out[1], out[2], out[3]};
+  step.inner = out[4];
   std::vector<OperandRef> refs{input.ref()};
   for (size_t argument : {1, 2}) {
     if (node->arg(argument).is_none()) continue;

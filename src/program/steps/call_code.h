@@ -9,12 +9,9 @@ namespace fxjit::program {
 enum class CallCode : uint8_t {
   eager,                // The op's eager function.
   pool,                 // Windows of [N, C, ...].
-  pool_last,            // Windows of [N, ..., C].
   cumulative_sum,       // Running sums along a dim.
   recurrence,           // All steps of a recurrent layer.
   copy,                 // Copies of short runs of memory.
-  depthwise,            // One filter for each channel, channels last.
-  narrow_depthwise,     // The same with few channels.
   grouped_convolution,  // Groups of few channels, channels last: sums turn.
   planar_groups,        // The same by planes of the image.
   image_convolution,    // Images of few channels, results with features last.

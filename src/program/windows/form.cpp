@@ -49,7 +49,10 @@ WindowForm window_form(const WindowStep& step) {
   form.strides = step.strides;
   form.dilations = step.dilations;
   form.rows = step.code.rows;
-  form.vectors = step.code.vectors;
+  form.across = step.code.across;
+  form.channels_inner = step.channels_inner;
+  form.has_ring = step.code.has_ring;
+  form.lanes = step.code.lanes;
   form.narrow = step.inner < step.code.lanes;
   form.has_strip = step.code.has_strip;
   form.fetches_ahead = step.code.fetches_ahead;
@@ -59,8 +62,9 @@ WindowForm window_form(const WindowStep& step) {
 std::string form_key(const WindowForm& form) {
   std::string key = "window" + loops_key(form.loops);
   for (int64_t number :
-       {static_cast<int64_t>(form.combine), int64_t{form.has_bias}, form.rows,
-        form.vectors, int64_t{form.narrow}, int64_t{form.has_strip},
+       {static_cast<int64_t>(form.combine), int64_t{form.has_bias},
+        int64_t{form.channels_inner}, int64_t{form.has_ring}, form.lanes,
+        form.rows, form.across, int64_t{form.narrow}, int64_t{form.has_strip},
         int64_t{form.fetches_ahead}})
     key += " " + std::to_string(number);
   key += form.taps.str() + form.strides.str() + form.dilations.str();
@@ -71,16 +75,14 @@ std::string form_key(const WindowForm& form) {
 std::vector<int64_t> window_numbers(const WindowStep& step) {
   const WindowCode& code = step.code;
   const int64_t padded = support::ceil_div(step.pads[2], step.strides[2]);
-  std::vector<int64_t> numbers{
-      step.multiplier,    step.sizes[0],
-      step.sizes[1],      step.sizes[2],
-      step.pads[0],       step.pads[1],
-      step.pads[2],       step.steps[0],
-      step.steps[1],      step.steps[2],
-      step.steps[3],      code.row_blocks,
-      code.rows_of_block, support::round_up(padded, code.lanes),
-      last_inside(step),  0,
-      code.weights_at,    code.strip_at};
+  std::vector<int64_t> numbers{step.multiplier};
+  for (const Dims* dims : {&step.sizes, &step.pads, &step.steps})
+    numbers.insert(numbers.end(), dims->begin(), dims->end());
+  for (int64_t number :
+       {code.row_blocks, code.rows_of_block,
+        support::round_up(padded, code.lanes), last_inside(step), code.ring_row,
+        code.weights_at, code.strip_at})
+    numbers.push_back(number);
   FXJIT_CHECK(numbers.size() == static_cast<size_t>(WindowNumber::count),
               "window: the numbers of a step are not those of its code");
   return numbers;

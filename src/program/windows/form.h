@@ -19,18 +19,25 @@ using passes::WindowCombine;
 // So few weights stay in registers beside the sums; more are read from memory.
 constexpr bool holds_weights(int64_t taps) { return taps <= 9; }
 
-// Sizes and strides are arguments; so is the padding.
+// Sizes and strides are arguments; so is the padding. Outer dims are image,
+// channel of the result, depth, row, and columns are the inner one; with
+// channels innermost these are the inner dim and stand behind the column.
 struct WindowForm {
   using Fn = KernelFn;
 
-  LoopForm loops;  // Outer dims: image, channel of the result, depth, row.
+  LoopForm loops;
   ScalarBody epilogue;
   WindowCombine combine = WindowCombine::products;
   bool has_bias = false;
   Dims taps, strides, dilations;  // Of depth, height and width.
-  int64_t rows = 1;               // Of results that are computed together.
-  int64_t vectors = 1;            // Of each of these rows, likewise.
-  // Rows of results are shorter than a vector.
+  bool channels_inner = false;
+  // Planes are turned into rows of channels on the way.
+  bool has_ring = false;
+  int64_t lanes = 0;  // Of the vectors along the inner dim.
+  int64_t rows = 1;   // Of results that are computed together.
+  // Vectors of each of these rows, likewise; with channels innermost, places.
+  int64_t across = 1;
+  // The inner dim is shorter than a vector.
   bool narrow = false;
   // Sums wait in scratch for the epilogue, which is a loop of its own.
   bool has_strip = false;
@@ -38,6 +45,8 @@ struct WindowForm {
   bool fetches_ahead = false;
 
   int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
+  // Rows of the input from the first to the last tap.
+  int64_t ring_rows() const { return (taps[1] - 1) * dilations[1] + 1; }
 };
 
 // Of a step that was analysed; so are its numbers.
@@ -59,13 +68,16 @@ enum class WindowNumber : uint8_t {
   channel_step,
   depth_step,
   row_step,
+  column_step,
   row_blocks,     // A plane's tasks ...
   rows_of_block,  // ... are this many rows each, the last one the rest.
   first_inside,   // Places whose vector sees no padding: a multiple of lanes,
   last_inside,    // ... and the last one at which a vector may begin.
-  zeros_at,       // Floats of scratch: as many zeros as a row of the input has,
-  weights_at,     // the weights of a plane, each in all lanes, ...
-  strip_at,       // and sums that wait.
+  ring_row,       // Floats of a row of turned planes.
+  // Floats of scratch, which begins with zeros for what lies outside the input,
+  // and then has the turned rows:
+  weights_at,  // weights in the order in which tiles read them, ...
+  strip_at,    // and sums that wait.
   count,
 };
 

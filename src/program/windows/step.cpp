@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/program/cost/body_work.h"
+#include "src/program/windows/tiles.h"
 #include "src/support/machine/cache_line.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
@@ -10,65 +11,104 @@
 namespace fxjit::program {
 namespace {
 
-// Epilogues whose body_cost is more are a loop of their own over sums that
-// wait in the first-level cache: their constants stay in registers.
+// Over planes, epilogues whose body_cost is more are a loop of their own over
+// sums that wait in the first-level cache: their constants stay in registers,
+// which weights fill else.
 constexpr double kInlineCost = 6;
-// Planes of more bytes are read and written from beyond the second-level cache,
-// where few streams at a time do better.
-constexpr int64_t kLargePlane = int64_t{48} << 10;
-
-int64_t rows_at_once(const WindowStep& step) {
-  const int64_t plane = step.sizes[1] * step.sizes[2] * 4;
-  int64_t rows = 2;
-  if (!holds_weights(step.tap_count()))
-    rows = 4;
-  else if (plane > kLargePlane)
-    rows = 1;
-  while (rows > step.outer[3]) rows /= 2;
-  return std::max<int64_t>(1, rows);
-}
-
 double combines(const WindowStep& step) {
   return static_cast<double>(numel(step.outer) * step.inner * step.tap_count());
 }
 
-// Planes are whole tasks where that leaves enough for all threads.
-void cut_planes(WindowStep& step, int threads) {
+// Slices are whole tasks where that leaves enough for all threads.
+void cut_slices(WindowStep& step, int threads) {
   constexpr int64_t kTasksOfThread = 4;
   WindowCode& code = step.code;
-  const int64_t rows = step.outer[3];
-  const int64_t planes =
-      std::max<int64_t>(1, numel(step.outer) / std::max<int64_t>(1, rows));
+  const int64_t rows = std::max<int64_t>(1, step.rows());
+  const int64_t slices = std::max<int64_t>(1, step.slices());
   const int64_t wanted =
-      threads == 1 ? 1 : support::ceil_div(kTasksOfThread * threads, planes);
-  code.rows_of_block = support::round_up(
-      support::ceil_div(std::max<int64_t>(1, rows), wanted), code.rows);
+      threads == 1 ? 1 : support::ceil_div(kTasksOfThread * threads, slices);
+  code.rows_of_block =
+      support::round_up(support::ceil_div(rows, wanted), code.rows);
   code.row_blocks = std::max<int64_t>(1, rows / code.rows_of_block);
+}
+
+// Channels that fill no vector of the level take narrower ones.
+int64_t lanes_of(const WindowStep& step, CpuLevel level) {
+  constexpr int64_t kLeastLanes = 4;
+  int64_t lanes = weights::tile_shape(level).lanes;
+  while (step.channels_inner && lanes > kLeastLanes && lanes > step.inner)
+    lanes /= 2;
+  return lanes;
+}
+
+bool has_ring(const WindowStep& step) {
+  const int64_t lanes = step.code.lanes;
+  return !step.channels_inner && step.has_weights() && step.taps[0] == 1 &&
+         step.multiplier == 1 && step.tap_count() >= passes::kLeastTurnedTaps &&
+         step.channels() >= lanes && step.sizes[2] >= lanes &&
+         step.columns() >= lanes;
+}
+
+// What a row of windows reaches of padding and input, in all lanes.
+int64_t ring_row(const WindowStep& step) {
+  const int64_t reach = (step.columns() - 1) * step.strides[2] +
+                        (step.taps[2] - 1) * step.dilations[2] + 1;
+  return std::max(reach, step.pads[2] + step.sizes[2]) * step.code.lanes;
+}
+
+// Zeros for what lies outside the input, and what is turned.
+int64_t zeros_floats(const WindowStep& step) {
+  const int64_t rows = (step.taps[1] - 1) * step.dilations[1] + 2;
+  if (step.code.has_ring) return rows * step.code.ring_row;
+  return step.channels_inner ? step.inner : step.sizes[2];
+}
+
+// Weights that wait in scratch: of all channels, or of planes, each in all
+// lanes or of so many planes.
+int64_t table_floats(const WindowStep& step) {
+  if (!step.has_weights()) return 0;
+  if (step.channels_inner)
+    return step.tap_count() * support::round_up(step.inner, step.code.lanes);
+  return holds_weights(step.tap_count()) ? 0
+                                         : step.tap_count() * step.code.lanes;
 }
 
 }  // namespace
 
+int64_t WindowStep::slices() const {
+  if (channels_inner) return outer[0] * outer[1];
+  if (!code.has_ring) return outer[0] * outer[1] * outer[2];
+  return outer[0] * support::ceil_div(outer[1], code.lanes);
+}
+
 void WindowStep::analyse(const Machine& machine) {
   code = {};
-  code.lanes = weights::tile_shape(machine.level).lanes;
-  code.rows = rows_at_once(*this);
-  const bool held = !has_weights() || holds_weights(tap_count());
-  code.vectors = held || inner < 2 * code.lanes ? 1 : 2;
-  code.has_strip = body_cost(epilogue) > kInlineCost;
-  code.fetches_ahead = sizes[1] * sizes[2] * 4 > kLargePlane;
-  cut_planes(*this, machine.threads);
+  code.lanes = lanes_of(*this, machine.level);
+  code.has_ring = has_ring(*this);
+  code.ring_row = code.has_ring ? ring_row(*this) : 0;
+  if (!code.has_ring) {
+    const WindowTile tile = window_tile(*this, machine.level);
+    code.rows = tile.rows;
+    code.across = tile.across;
+  }
+  code.has_strip =
+      !channels_inner && !code.has_ring && body_cost(epilogue) > kInlineCost;
+  code.fetches_ahead =
+      !channels_inner && !code.has_ring && is_large_plane(*this);
+  cut_slices(*this, machine.threads);
   constexpr int64_t kLine = support::kLineFloats;
-  code.weights_at = support::round_up(sizes[2], kLine);
-  code.strip_at = code.weights_at + (held ? 0 : tap_count() * code.lanes);
-  code.strip_at = support::round_up(code.strip_at, kLine);
-  const int64_t pitch = support::round_up(inner, code.lanes);
-  code.total = code.strip_at + (code.has_strip ? code.rows * pitch : 0);
+  code.weights_at = support::round_up(zeros_floats(*this), kLine);
+  code.strip_at =
+      support::round_up(code.weights_at + table_floats(*this), kLine);
+  const int64_t waiting =
+      code.has_ring ? code.lanes : int64_t{code.has_strip} * code.rows;
+  code.total = code.strip_at + waiting * support::round_up(inner, code.lanes);
 }
 
 StepPlan WindowStep::plan(CpuLevel level) const {
   StepPlan plan;
   const auto results = static_cast<double>(numel(outer) * inner);
-  plan.tasks = results == 0 ? 0 : numel(outer) / outer[3] * code.row_blocks;
+  plan.tasks = results == 0 ? 0 : slices() * code.row_blocks;
   plan.scratch_bytes = static_cast<size_t>(code.total) * sizeof(float);
   const double operations = (has_weights() ? 2 : 1) * combines(*this) +
                             results * body_operations(epilogue, level);
@@ -76,20 +116,21 @@ StepPlan WindowStep::plan(CpuLevel level) const {
   plan.grain = grain_of(
       2 * kGrainProducts,
       operations / static_cast<double>(std::max<int64_t>(1, plan.tasks)));
-  const double read = static_cast<double>(outer[0] * outer[1] / multiplier) *
+  const double read = static_cast<double>(outer[0] * channels() / multiplier) *
                       static_cast<double>(numel(sizes));
   const double held =
-      has_weights() ? static_cast<double>(outer[1] * tap_count()) : 0;
+      has_weights() ? static_cast<double>(channels() * tap_count()) : 0;
   plan.bytes = 4 * (read + held) + touched_bytes(*this);
   return plan;
 }
 
 StepFacts WindowStep::facts() const {
-  return {{"images", std::to_string(outer[0])},
-          {"channels", std::to_string(outer[1])},
-          {"places", Dims{outer[2], outer[3], inner}.str()},
-          {"window", taps.str()},
-          {"strides", strides.str()}};
+  return {
+      {"images", std::to_string(outer[0])},
+      {"channels", std::to_string(channels())},
+      {"places", Dims{outer[channels_inner ? 1 : 2], rows(), columns()}.str()},
+      {"window", taps.str()},
+      {"strides", strides.str()}};
 }
 
 StepKernels<WindowForm> WindowStep::kernels(CpuLevel) const {

@@ -1,4 +1,4 @@
-// The step of windows that move over planes: convolutions of one filter for
+// The step of windows that move over images: convolutions of one filter for
 // each channel, pooling, and what is done to their sums.
 #pragma once
 
@@ -16,29 +16,34 @@ namespace fxjit::program {
 struct WindowCode {
   int64_t lanes = 0;
   int64_t rows = 1;  // As in WindowForm.
-  int64_t vectors = 1;
-  int64_t row_blocks = 1;  // Of a plane.
+  int64_t across = 1;
+  int64_t row_blocks = 1;  // Of a plane or an image.
   int64_t rows_of_block = 1;
+  bool has_ring = false;
   bool has_strip = false;
   bool fetches_ahead = false;
-  int64_t weights_at = 0, strip_at = 0, total = 0;
+  int64_t ring_row = 0, weights_at = 0, strip_at = 0, total = 0;
 
   friend bool operator==(const WindowCode&, const WindowCode&) = default;
 };
 
 // out[n, o, z, y, x] = epilogue(window of in[n, o / multiplier] at z, y, x
 // combined with weights[o], plus bias[o]; extras...), all f32 but the epilogue.
-// Columns of the input lie side by side. What lies outside the input counts as
-// zero, of a maximum as minus infinity. The outer dims are n, o, z and y, the
-// inner one x; `inputs` are the extras, by slot from 1. Operands: input,
-// weights [o, taps] if there are any, bias if there is one, extras, outputs.
+// What lies outside the input counts as zero, of a maximum as minus infinity.
+// Over planes, columns of the input lie side by side; the outer dims are n, o,
+// z and y, the inner one x, and weights are [o, taps]. With channels innermost
+// these lie side by side; the outer dims are n, z, y and x, the inner one o,
+// weights [taps, o], and the multiplier is 1. `inputs` are the extras, by slot
+// from 1. Operands: input, weights if there are any, bias if there is one,
+// extras, outputs.
 struct WindowStep : Loops {
   WindowCombine combine = WindowCombine::products;
   bool has_bias = false;
+  bool channels_inner = false;
   int64_t multiplier = 1;
   // Of depth, height and width: the input's sizes, and how windows lie.
   Dims sizes, taps, strides, dilations, pads;
-  Dims steps;           // Strides of the input: image, channel, depth, row.
+  Dims steps;  // Strides of the input: image, channel, depth, row, column.
   ScalarBody epilogue;  // Slot 0 is the sum.
   WindowCode code;
 
@@ -48,6 +53,13 @@ struct WindowStep : Loops {
 
   bool has_weights() const { return combine == WindowCombine::products; }
   int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
+  // Sizes of the result.
+  int64_t channels() const { return channels_inner ? inner : outer[1]; }
+  int64_t rows() const { return outer[channels_inner ? 2 : 3]; }
+  int64_t columns() const { return channels_inner ? outer[3] : inner; }
+  // Planes, some of them that are turned together, or slices of images: what is
+  // cut into blocks of rows. Of a step that was analysed.
+  int64_t slices() const;
   size_t written() const { return outputs.size(); }
   void analyse(const Machine& machine);
   StepPlan plan(CpuLevel level) const;
@@ -61,16 +73,18 @@ struct WindowStep : Loops {
 
 template <typename V>
 void fields(Is<WindowCode> auto& s, V& v) {
-  v("lanes", s.lanes), v("rows", s.rows), v("vectors", s.vectors);
+  v("lanes", s.lanes), v("rows", s.rows), v("across", s.across);
   v("row_blocks", s.row_blocks), v("rows_of_block", s.rows_of_block);
-  v("has_strip", s.has_strip), v("fetches_ahead", s.fetches_ahead);
+  v("has_ring", s.has_ring), v("has_strip", s.has_strip);
+  v("fetches_ahead", s.fetches_ahead), v("ring_row", s.ring_row);
   v("weights_at", s.weights_at), v("strip_at", s.strip_at);
   v("total", s.total);
 }
 template <typename V>
 void fields(Is<WindowStep> auto& s, V& v) {
   v("outer", s.outer), v("inner", s.inner), v("combine", s.combine);
-  v("has_bias", s.has_bias), v("multiplier", s.multiplier);
+  v("has_bias", s.has_bias), v("channels_inner", s.channels_inner);
+  v("multiplier", s.multiplier);
   v("sizes", s.sizes), v("taps", s.taps), v("strides", s.strides);
   v("dilations", s.dilations), v("pads", s.pads), v("steps", s.steps);
   v("inputs", s.inputs), v("outputs", s.outputs), v("epilogue", s.epilogue);

@@ -1,0 +1,217 @@
+#include "jit/emit/windows/plane_tile.h"
+
+#include <cmath>
+#include <limits>
+
+namespace fxjit::jit {
+namespace {
+
+using program::WindowCombine;
+using program::WindowForm;
+
+class Tile {
+ public:
+  Tile(VectorBuilder& b, const WindowForm& form, const PlaneTile& parts,
+       Value* column, bool masked)
+      : b_(b), form_(form), parts_(parts), masked_(masked) {
+    first_ = b.sub(b.mul(column, b.i64(stride())), parts.pad);
+  }
+
+  std::vector<Values> run(int64_t vectors) {
+    sums_.assign(size_t(form_.rows), Values(size_t(vectors), nullptr));
+    columns_.assign(sums_.size(), std::vector<Columns>(size_t(vectors)));
+    size_t row = 0;
+    for (int64_t depth = 0; depth < form_.taps[0]; ++depth)
+      for (const auto& [distance, uses] : window_rows(form_)) {
+        for (int64_t v = 0; v < vectors; ++v) {
+          shift_ = v * b_.lanes() * stride();
+          if (has_weights())
+            add_products(row, v, depth, uses);
+          else
+            add_columns(parts_.rows[row], v, uses);
+        }
+        ++row;
+      }
+    for (size_t i = 0; i < sums_.size(); ++i)
+      for (size_t v = 0; v < sums_[i].size(); ++v) {
+        if (!has_weights()) sums_[i][v] = joined(columns_[i][v]);
+        sums_[i][v] = in_order(sums_[i][v]);
+      }
+    return sums_;
+  }
+
+ private:
+  // What loads of a row give, by their first element.
+  using Columns = std::map<int64_t, Value*>;
+  using Loads = llvm::function_ref<Value*(int64_t at)>;
+
+  int64_t stride() const { return form_.strides[2]; }
+  // Whether elements that are a stride apart are made of vectors of neighbours.
+  bool pairs() const { return stride() == 2 && !parts_.exact; }
+  bool has_weights() const { return form_.combine == WindowCombine::products; }
+
+  void add_products(size_t row, int64_t vector, int64_t depth,
+                    const std::vector<RowUse>& uses) {
+    Columns loaded;
+    const auto loads = [&](int64_t at) {
+      Value*& known = loaded[at];
+      if (known == nullptr) known = load(parts_.rows[row], at);
+      return known;
+    };
+    for (int64_t k = 0; k < form_.taps[2]; ++k) {
+      Value* elements = tap(k, loads);
+      Value* counts = parts_.exact ? counted(row, k) : nullptr;
+      for (const RowUse& use : uses) {
+        Value*& sum = sums_[size_t(use.result)][size_t(vector)];
+        const int64_t height = depth * form_.taps[1] + use.tap;
+        Value* factor = weight(height * form_.taps[2] + k);
+        if (sum == nullptr) sum = parts_.bias;
+        if (sum == nullptr) sum = b_.splat_f32(0);
+        Value* next = b_.fma(elements, factor, sum);
+        sum = counts == nullptr ? next : b_.select(counts, next, sum);
+      }
+    }
+  }
+
+  // Which lanes of tap `k` of a row are in the input.
+  Value* counted(size_t row, int64_t k) {
+    Value* columns = inside(shift_ + k * form_.dilations[2], stride());
+    return b_.bit_and(columns, b_.splat(parts_.rows_inside[row]));
+  }
+
+  // Without weights, rows are joined before columns: they share what columns
+  // have in common.
+  void add_columns(Value* row, int64_t vector,
+                   const std::vector<RowUse>& uses) {
+    Columns loaded;
+    const auto loads = [&](int64_t at) {
+      Value*& known = loaded[at];
+      if (known == nullptr) known = load(row, at);
+      return known;
+    };
+    for (int64_t k = 0; k < form_.taps[2]; ++k) tap(k, loads);
+    for (const auto& [at, elements] : loaded)
+      for (const RowUse& use : uses) {
+        Value*& sum = columns_[size_t(use.result)][size_t(vector)][at];
+        sum = combined(sum, elements);
+      }
+  }
+
+  Value* joined(const Columns& columns) {
+    Value* sum = nullptr;
+    for (int64_t k = 0; k < form_.taps[2]; ++k)
+      sum = combined(sum, tap(k, [&](int64_t at) { return columns.at(at); }));
+    return sum;
+  }
+
+  Value* combined(Value* sum, Value* elements) {
+    if (sum == nullptr) return elements;
+    if (form_.combine == WindowCombine::sums) return b_.add(sum, elements);
+    return parts_.has_nan ? b_.max(sum, elements) : b_.max_fast(sum, elements);
+  }
+
+  Value* weight(int64_t tap) {
+    if (!parts_.weights.empty()) return parts_.weights[size_t(tap)];
+    return b_.load_aligned(b_.offset(parts_.table, b_.f32(), tap * b_.lanes()));
+  }
+
+  // The elements under tap `k` of a row, of what `loads` has; in every_second()
+  // order where the stride is two.
+  Value* tap(int64_t k, Loads loads) {
+    const int64_t at = k * form_.dilations[2];
+    if (!pairs()) return loads(at);
+    const int64_t first = at / 2 * 2;
+    Value* low = loads(first);
+    return every_second(low, loads(first + b_.lanes()), at % 2 != 0);
+  }
+
+  Value* address(Value* row, int64_t at) {
+    return b_.offset(b_.offset(row, b_.f32(), first_), b_.f32(), at);
+  }
+
+  // Which of the elements from `at` on, `step` apart, lie inside the row.
+  Value* inside(int64_t at, int64_t step) {
+    Value* first = b_.add(first_, b_.i64(at));
+    Value* lanes =
+        b_.mul(b_.iota(b_.i32()), b_.splat(b_.i32(int32_t(step)), b_.lanes()));
+    Value* place =
+        b_.add(b_.splat(b_.ir().CreateTrunc(first, b_.i32())), lanes);
+    Value* width = b_.ir().CreateTrunc(parts_.width, b_.i32());
+    return b_.lt(place, b_.splat(width), /*is_unsigned=*/true);
+  }
+
+  // What counts outside.
+  Value* outside() {
+    return b_.splat_f32(form_.combine == WindowCombine::maximum
+                            ? -std::numeric_limits<double>::infinity()
+                            : 0);
+  }
+
+  // The elements from `at` on, of the vector that is worked on; where there
+  // are no pairs those that are a stride apart.
+  Value* load(Value* row, int64_t at) {
+    llvm::Type* type = b_.vec(b_.f32());
+    at += shift_;
+    if (stride() > 1 && !pairs()) return load_apart(row, at);
+    if (!masked_) return b_.load_raw(type, address(row, at));
+    return b_.ir().CreateMaskedLoad(type, address(row, at), llvm::Align(4),
+                                    inside(at, 1), outside());
+  }
+
+  Value* load_apart(Value* row, int64_t at) {
+    Value* lanes = b_.mul(b_.iota(b_.i32()),
+                          b_.splat(b_.i32(int32_t(stride())), b_.lanes()));
+    Value* mask = masked_ ? inside(at, stride()) : nullptr;
+    Value* gathered = b_.gather(DType::f32, address(row, at), lanes, mask);
+    return masked_ ? b_.select(mask, gathered, outside()) : gathered;
+  }
+
+  // Of two vectors, in the order that shuffles within four lanes give.
+  Value* every_second(Value* low, Value* high, bool odd) {
+    std::vector<int> lanes;
+    for (int group = 0; group < b_.lanes(); group += 4)
+      for (int i = 0; i < 4; ++i)
+        lanes.push_back((i < 2 ? 0 : b_.lanes()) + group + i % 2 * 2 +
+                        int(odd));
+    return b_.ir().CreateShuffleVector(low, high, lanes);
+  }
+
+  // From the order of every_second() to that of columns.
+  Value* in_order(Value* sum) {
+    if (!pairs() || b_.lanes() == 4) return sum;
+    std::vector<int> lanes(size_t(b_.lanes()));
+    for (int group = 0; group < b_.lanes(); group += 4)
+      for (int i = 0; i < 4; ++i)
+        lanes[size_t(group / 2 + i % 2 + (i < 2 ? 0 : b_.lanes() / 2))] =
+            group + i;
+    return b_.ir().CreateShuffleVector(sum, lanes);
+  }
+
+  VectorBuilder& b_;
+  const WindowForm& form_;
+  const PlaneTile& parts_;
+  bool masked_;
+  Value* first_;  // Of the row: what the left tap of the first place reads.
+  int64_t shift_ = 0;         // Elements before the vector that is worked on.
+  std::vector<Values> sums_;  // By row and vector.
+  std::vector<std::vector<Columns>> columns_;
+};
+
+}  // namespace
+
+std::map<int64_t, std::vector<RowUse>> window_rows(const WindowForm& form) {
+  std::map<int64_t, std::vector<RowUse>> rows;
+  for (int64_t result = 0; result < form.rows; ++result)
+    for (int64_t tap = 0; tap < form.taps[1]; ++tap)
+      rows[result * form.strides[1] + tap * form.dilations[1]].push_back(
+          {result, tap});
+  return rows;
+}
+
+std::vector<Values> emit_plane_tile(VectorBuilder& b, const WindowForm& form,
+                                    const PlaneTile& tile, Value* column,
+                                    int64_t vectors, bool masked) {
+  return Tile(b, form, tile, column, masked).run(vectors);
+}
+
+}  // namespace fxjit::jit

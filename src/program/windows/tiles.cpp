@@ -1,0 +1,85 @@
+#include "src/program/windows/tiles.h"
+
+#include <algorithm>
+
+#include "src/program/windows/step.h"
+#include "src/support/rounding.h"
+#include "src/weights/panels.h"
+
+namespace fxjit::program {
+namespace {
+
+WindowTile plane_tile(const WindowStep& step) {
+  const bool held = !step.has_weights() || holds_weights(step.tap_count());
+  WindowTile tile{2, 1};
+  if (!held)
+    tile.rows = 4;
+  else if (is_large_plane(step))
+    tile.rows = 1;
+  while (tile.rows > std::max<int64_t>(1, step.rows())) tile.rows /= 2;
+  if (!held && step.columns() >= 2 * step.code.lanes) tile.across = 2;
+  return tile;
+}
+
+// How many elements of the input lie under `results` along one dim.
+int64_t under(const WindowStep& step, int dim, int64_t results) {
+  const int64_t reach = (step.taps[dim] - 1) * step.dilations[dim] + 1;
+  // With gaps between them, results share nothing.
+  const bool shares = step.dilations[dim] == 1 && step.strides[dim] < reach;
+  return shares ? (results - 1) * step.strides[dim] + reach
+                : results * step.taps[dim];
+}
+
+// Instructions of a vector of channels for all results of a row of tiles and
+// those below it, about.
+double channel_cost(const WindowStep& step, WindowTile tile, int registers) {
+  // What comes from the second-level cache takes twice as long as the first's,
+  // which weights come from.
+  constexpr double kLoad = 1.5, kTile = 4;
+  const auto tiles =
+      static_cast<double>(support::ceil_div(step.rows(), tile.rows) *
+                          support::ceil_div(step.columns(), tile.across));
+  const int64_t height = step.taps[0] * under(step, 1, tile.rows);
+  const int64_t width = under(step, 2, tile.across);
+  const int64_t results = tile.rows * tile.across;
+  int64_t work = 0;
+  if (step.has_weights()) {
+    work = results * step.tap_count();
+    const bool fits = results + tile.rows * step.taps[2] < registers;
+    work += fits ? tile.rows * step.tap_count() : work / 2;
+  } else {
+    work = tile.rows *
+           (step.taps[0] * step.taps[1] * width + tile.across * step.taps[2]);
+  }
+  return tiles * (static_cast<double>(work) + kTile +
+                  kLoad * static_cast<double>(height * width));
+}
+
+WindowTile channel_tile(const WindowStep& step, CpuLevel level) {
+  constexpr WindowTile kTiles[] = {{2, 4}, {1, 7}, {2, 2}, {1, 4}, {2, 1},
+                                   {1, 2}, {1, 1}, {2, 7}, {4, 4}};
+  const int registers = level == CpuLevel::avx512 ? 32 : 16;
+  WindowTile best;
+  double least = channel_cost(step, best, registers);
+  for (const WindowTile& tile : kTiles) {
+    if (tile.rows > step.rows() || tile.across > step.columns() ||
+        tile.rows * tile.across * 2 > registers)
+      continue;
+    const double cost = channel_cost(step, tile, registers);
+    if (cost < least) least = cost, best = tile;
+  }
+  return best;
+}
+
+}  // namespace
+
+bool is_large_plane(const WindowStep& step) {
+  constexpr int64_t kLargePlane = int64_t{48} << 10;
+  return step.sizes[1] * step.sizes[2] * int64_t{sizeof(float)} > kLargePlane;
+}
+
+WindowTile window_tile(const WindowStep& step, CpuLevel level) {
+  return step.channels_inner ? channel_tile(step, level) : plane_tile(step);
+}
+
+}  // namespace fxjit::program

@@ -1,0 +1,23 @@
+// How many results of a window are computed together.
+#pragma once
+
+#include <cstdint>
+
+#include "fxjit/cpu_level.h"
+
+namespace fxjit::program {
+
+struct WindowStep;
+
+// Rows, and vectors or places of each of them.
+struct WindowTile {
+  int64_t rows = 1, across = 1;
+};
+
+WindowTile window_tile(const WindowStep& step, CpuLevel level);
+
+// Planes of more bytes are read and written from beyond the second-level cache,
+// where few streams at a time do better.
+bool is_large_plane(const WindowStep& step);
+
+}  // namespace fxjit::program

@@ -1,0 +1,168 @@
+// Depthwise convolutions and pooling in compiled modules, over planes and with
+// channels innermost, against the graph in double precision.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "tests/compile/compile_testing.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::random_tensor;
+
+// Draws what layers look like.
+class Draw {
+ public:
+  explicit Draw(uint32_t seed) : random_(seed) {}
+
+  int64_t of(std::initializer_list<int64_t> numbers) {
+    return numbers.begin()[random_() % numbers.size()];
+  }
+  Dims dims(int count, std::initializer_list<int64_t> numbers) {
+    Dims result;
+    for (int i = 0; i < count; ++i) result.push_back(of(numbers));
+    return result;
+  }
+  bool half() { return of({0, 1}) == 1; }
+
+ private:
+  std::mt19937 random_;
+};
+
+// [N, C, ...], by turns with channels innermost, and then also a part of more.
+Tensor image(const Dims& sizes, Draw& draw) {
+  if (draw.half()) return random_tensor(sizes);
+  const int64_t channels = sizes[1], pitch = channels + draw.of({0, 0, 5});
+  Dims strides(sizes.size(), 1);
+  int64_t step = pitch;
+  for (int d = sizes.size() - 1; d != 1; d = d == 2 ? 0 : d - 1) {
+    strides[d] = step;
+    step *= sizes[d];
+  }
+  return random_tensor({step}).as_strided(sizes, strides, 0);
+}
+
+void set_special(const Tensor& x, Draw& draw) {
+  const float numbers[] = {std::numeric_limits<float>::quiet_NaN(),
+                           std::numeric_limits<float>::infinity(),
+                           -std::numeric_limits<float>::infinity()};
+  const Tensor flat = x.is_contiguous() ? x : x.as_strided({1}, {1}, 0);
+  flat.data_as<float>()[flat.numel() / 2] =
+      numbers[static_cast<size_t>(draw.of({0, 1, 2}))];
+}
+
+// `make(type)` is a function of an image, with its weights of this type. No
+// call of it stays with a routine or the interpreter.
+template <typename Make>
+void expect_right(Make make, const Tensor& x) {
+  const auto traced = [&](DType dtype) {
+    return fx::symbolic_trace(make(dtype), nn::Signature({nn::ArgSpec("x")}),
+                              "f");
+  };
+  const Value wanted = traced(DType::f64)->forward({x.to(DType::f64)});
+  const auto gm = traced(DType::f32);
+  for (CpuLevel level : testing::host_levels())
+    for (int threads : {1, 2}) {
+      SCOPED_TRACE(cpu_level_name(level));
+      compile(*gm, testing::options_for(level, threads));
+      const Tensor got = gm->forward({x}).as_tensor();
+      EXPECT_EQ(
+          testing::value_difference(got.to(DType::f64), wanted, 1e-5, 1e-4),
+          "");
+      EXPECT_THAT(report(*gm), Not(HasSubstr("not native")));
+    }
+}
+
+// What is done to the sums.
+Value finished(const Value& y, const Value& scale, int64_t kind) {
+  switch (kind) {
+    case 0:
+      return y;
+    case 1:
+      return F::relu(y * scale);
+    default:
+      return F::silu(y + scale) + 0.5;
+  }
+}
+
+TEST(WindowLayers, DepthwiseConvolutions) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    Draw draw(seed);
+    const int spatial = static_cast<int>(draw.of({2, 2, 2, 3}));
+    const int64_t channels = draw.of({2, 3, 6, 8, 13, 16, 24, 37});
+    Dims sizes{draw.of({1, 2}), channels}, weights{channels, 1}, pads;
+    const Dims stride = draw.dims(spatial, {1, 1, 2, 3});
+    const Dims dilation = draw.dims(spatial, {1, 1, 2});
+    for (int d = 0; d < spatial; ++d) {
+      sizes.push_back(draw.of({1, 4, 7, 12, 17}));
+      weights.push_back(draw.of({1, 2, 3, 3, 5, 7}));
+      // No window is larger than the padded image.
+      const int64_t reach = (weights[2 + d] - 1) * dilation[d] + 1;
+      pads.push_back(std::max(draw.of({0, 1, 3}), (reach + 1) / 2));
+    }
+    const Tensor x = image(sizes, draw);
+    const Tensor weight = random_tensor(weights, DType::f32, 3);
+    const Tensor bias = random_tensor({channels}, DType::f32, 4);
+    Dims each(spatial + 1, 1);
+    each[0] = channels;
+    const Tensor scale = random_tensor(each, DType::f32, 5);
+    if (draw.of({0, 0, 1}) == 1) set_special(draw.half() ? x : weight, draw);
+    const int64_t kind = draw.of({0, 1, 2});
+    SCOPED_TRACE(::testing::Message()
+                 << seed << ": " << sizes.str() << " by " << weights.str()
+                 << " stride " << stride.str() << " dilation " << dilation.str()
+                 << " pads " << pads.str());
+    expect_right(
+        [&](DType type) {
+          return [=](Value x) {
+            const auto conv = spatial == 2 ? F::conv2d : F::conv3d;
+            return finished(conv(x, weight.to(type), bias.to(type), stride,
+                                 pads, dilation, channels),
+                            scale.to(type), kind);
+          };
+        },
+        x);
+  }
+}
+
+TEST(WindowLayers, Pooling) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    Draw draw(seed);
+    Dims sizes{draw.of({1, 2}), draw.of({2, 3, 8, 13, 16, 24})}, pads;
+    const Dims taps = draw.dims(2, {1, 2, 3, 3, 5});
+    for (int d = 0; d < 2; ++d) {
+      sizes.push_back(draw.of({5, 7, 12, 17}));
+      pads.push_back(std::min(draw.of({0, 1, 2}), taps[d] / 2));
+    }
+    const Dims stride = draw.dims(2, {1, 2, 2, 3});
+    const bool average = draw.half(), ceil = draw.half(), all = draw.half();
+    const Tensor x = image(sizes, draw);
+    if (!average && draw.half()) set_special(x, draw);
+    SCOPED_TRACE(::testing::Message()
+                 << seed << ": " << sizes.str() << " taps " << taps.str()
+                 << " stride " << stride.str() << " pads " << pads.str()
+                 << (average ? ", average" : "") << (ceil ? ", ceil" : ""));
+    expect_right(
+        [&](DType) {
+          return [=](Value x) {
+            const Value y =
+                average ? F::avg_pool2d(x, taps, stride, pads, ceil, all)
+                        : F::max_pool2d(x, taps, stride, pads, Value(1), ceil);
+            return F::relu(y);
+          };
+        },
+        x);
+  }
+}
+
+}  // namespace
+}  // namespace fxjit
