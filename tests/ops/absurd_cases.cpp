@@ -151,6 +151,11 @@ AbsurdOutcome run_absurd(const AbsurdCase& c) {
     outcome.result = ops::run_eager({*c.op, c.args});
   } catch (const Error& error) {
     outcome.error = error.what();
+    // Results that are as long as numbers say, which no shape rule tells.
+    const std::string_view name = c.op->name();
+    const bool as_long = name == "bincount" || name == "repeat_interleave";
+    outcome.skipped = as_long && asked_for_much(outcome.error);
+    if (outcome.skipped) outcome.error.clear();
   }
   return outcome;
 }
