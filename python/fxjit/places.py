@@ -7,8 +7,8 @@ import torch
 from .graphs import hint
 
 _aten = torch.ops.aten
-# PyTorch's rule for its result says that it is contiguous; the function joins parts as cat does.
-_OTHER_ORDER = {_aten.roll.default}
+# PyTorch's rules for their results say that these are contiguous; the functions keep orders.
+_OTHER_ORDER = {_aten.roll.default, _aten.channel_shuffle.default}
 # They copy the whole storage of their first argument, with what lies between and before its
 # elements, so that results lie in the copy as the argument does.
 _WHOLE_STORAGE = {_aten.select_scatter.default, _aten.slice_scatter.default,
@@ -21,7 +21,7 @@ class Places:
 
     def __init__(self, graph_module):
         results = graph_module.graph.output_node().args[0]
-        unknown = _behind(_OTHER_ORDER, graph_module.graph)
+        unknown = _behind(_has_other_order, graph_module.graph)
         self._orders = [_order(n.meta.get("val"))
                         if isinstance(n, torch.fx.Node) and n not in unknown else None
                         for n in results]
@@ -41,13 +41,21 @@ class Places:
         return laid
 
 
-def _behind(targets, graph):
-    """The nodes that call one of the targets, and all that are computed from these."""
+def _behind(is_one, graph):
+    """The nodes of which this holds, and all that are computed from these."""
     found = set()
     for node in graph.nodes:
-        if node.target in targets or any(n in found for n in node.all_input_nodes):
+        if is_one(node) or any(n in found for n in node.all_input_nodes):
             found.add(node)
     return found
+
+
+def _has_other_order(node):
+    if node.target is _aten.batch_norm.default:  # The rule keeps orders, the function formats.
+        order = _order(node.args[0].meta.get("val"))
+        last = order and sorted(order, key=lambda d: (d == 1, d))
+        return order is not None and order not in (sorted(order), last)
+    return node.target in _OTHER_ORDER
 
 
 def _is_in_copy(node):

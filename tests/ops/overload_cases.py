@@ -205,6 +205,8 @@ CASES = {
     '_unique2.default': [call(PICKED, True, True, True)],
     'unique_dim.default': [call(T((3, 4)), 1, True, True, True)],
     'unique_consecutive.default': [call(PICKED, True, True)],
+    'bincount.default': [call(PICKED, T((5,)), 7)],
+    'repeat_interleave.Tensor': [call(PICKED), call(PICKED, output_size=8)],
     'view_as_complex.default': [call(T((3, 2)))],
     'real.default': [call(SPECTRA), call(T((3, 4)))],
     'imag.default': [call(SPECTRA)],

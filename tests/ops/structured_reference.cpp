@@ -196,7 +196,7 @@ std::string shape_difference(const Value& inferred, const Value& result,
 bool depends_on_data_always(std::string_view op) {
   for (const char* name : {"masked_select", "nonzero", "argwhere", "unique",
                            "unique_consecutive", "item", "equal", "allclose",
-                           "is_nonzero", "tolist", "_assert_async"})
+                           "is_nonzero", "tolist", "_assert_async", "bincount"})
     if (op == name) return true;
   return false;
 }

@@ -53,6 +53,7 @@ bool depends_on_data(const StructuredCase& c) {
   return testing::depends_on_data_always(c.op) ||
          (mask &&
           (c.op == "index" || (c.op == "getitem" && c.args[1].is_tensor()))) ||
+         (c.op == "repeat_interleave" && c.args[1].is_tensor()) ||
          (c.op == "one_hot" && c.args.size() == 1);
 }
 

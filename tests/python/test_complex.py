@@ -51,7 +51,7 @@ FUNCTIONS = {name: lambda x, y, r, name=name: getattr(torch, name)(x) for name i
                                      x.slice_scatter(y[:, :2], 1, 0, 2)),
     "shapes": lambda x, y, r: (x.repeat(2, 1), x.tile(2), x.tril(), x.triu(1), x.diagonal(),
                                torch.diag_embed(x), x.flip(0), x.roll(1, 1), torch.cat([x, y]),
-                               torch.stack([x, r * 1j]), x.rot90(), x.trace(),
+                               torch.stack([x, r * 1j]), x.rot90(), x.trace(), x.mH, x.adjoint(),
                                torch.nn.functional.pad(x, (1, 0, 0, 1)), x.mT.contiguous()),
     "creation": lambda x, y, r: (torch.zeros_like(x), torch.ones_like(x), torch.full_like(x, 2),
                                  torch.zeros_like(x, dtype=torch.float32), x.new_zeros(2),

@@ -29,12 +29,12 @@ constexpr RowFacts<Layout>::Group kLayoutFacts[] = {
     {Layout::plain,
      "masked_fill renorm rrelu log_sigmoid_forward _safe_softmax "
      "fxjit.materialize softmax softmin log_softmax _softmax _log_softmax "
-     "log_sigmoid layer_norm native_layer_norm rms_norm instance_norm addbmm "
+     "log_sigmoid layer_norm native_layer_norm instance_norm addbmm "
      "diag_embed kthvalue median narrow_copy _weight_norm repeat "
      "repeat_interleave tile tril triu"},
     {Layout::backwards, "rsub"},
     {Layout::volume,
-     "batch_norm group_norm aten_batch_norm "
+     "batch_norm group_norm rms_norm aten_batch_norm "
      "_native_batch_norm_legit_no_training max_pool3d max_pool3d_with_indices"},
     {Layout::image,
      "channel_shuffle pixel_shuffle pixel_unshuffle avg_pool2d "
@@ -48,7 +48,8 @@ constexpr RowFacts<Layout>::Group kLayoutFacts[] = {
      "conv1d conv2d conv_transpose1d conv_transpose2d convolution"},
     {Layout::joined, "cat roll"},
     {Layout::columns,
-     "linalg_inv linalg_solve linalg_solve_triangular linalg_cholesky cholesky"},
+     "linalg_inv linalg_solve linalg_solve_triangular linalg_cholesky "
+     "cholesky"},
     {Layout::picked, "index"},
 };
 
@@ -108,6 +109,9 @@ Layout layout(const OpCall& call) {
   // It is pooling.
   if (name == "interpolate" && is_mode(call, "area")) return Layout::stated;
   if (name == "pad" && !is_mode(call, "constant")) return Layout::volume;
+  // Queries with other strides are no argument of torch's fused function.
+  if (name == "scaled_dot_product_attention")
+    return call.tensor(0).stride(-1) == 1 ? Layout::first : Layout::plain;
   if (const Layout* const fact = layout_of(name)) return *fact;
   return call.op.row.lowering == Lowering::scalar ? Layout::elementwise
                                                   : Layout::stated;

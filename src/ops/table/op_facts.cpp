@@ -45,7 +45,7 @@ constexpr RowFacts<OpFacts>::Group kFacts[] = {
     // Composed of products.
     {kProducts,
      "addbmm addmv affine_grid bilinear einsum inner linalg_matrix_power "
-     "tensordot"},
+     "tensordot vdot"},
 
     {gather({.kind = GatherKind::rows, .table = 1, .index = 0}), "embedding"},
     {gather({.kind = GatherKind::slices, .index = 2, .dim = 1}),

@@ -49,6 +49,11 @@ Value materialize(const OpCall& call) {
   return complex_of(call_function(call.op.canonical, {pairs_of(call[0])}));
 }
 
+Value adjoint(const OpCall& call) {
+  if (meta_of(call[0]).dim() == 0) return conj(call);
+  return conjugate(fxjit::transpose(call[0], -2, -1));
+}
+
 // Rows that give the elements in another shape.
 Value reshape(const OpCall& call) {
   ValueList metas(call.args.begin(), call.args.end());
@@ -106,6 +111,7 @@ Value cat(const OpCall& call) {
 
 constexpr ComplexForm kForms[] = {
     {"abs", abs},
+    {"adjoint", adjoint},
     {"angle", angle},
     {"cast", cast},
     {"cat", cat},

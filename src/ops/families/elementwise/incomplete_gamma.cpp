@@ -89,11 +89,12 @@ std::pair<double, double> both(double a, double x) {
 
 // The lower function where it is no number between 0 and 1; -1 else.
 double border(double a, double x) {
-  if (!(a >= 0) || !(x >= 0)) return kUndefined;
+  if (a < 0 || x < 0) return kUndefined;
   if (a == 0) return x > 0 ? 1 : kUndefined;
   if (x == 0) return 0;
   if (std::isinf(a)) return std::isinf(x) ? kUndefined : 0;
-  return std::isinf(x) ? 1 : -1;
+  if (std::isinf(x)) return 1;
+  return a != a || x != x ? kUndefined : -1;
 }
 
 }  // namespace

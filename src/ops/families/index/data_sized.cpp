@@ -200,8 +200,7 @@ Value bincount(const OpCall& call) {
     runtime_error("bincount only supports 1-d non-negative integral inputs.");
   if (call.has(1) && call.tensor(1).sizes() != input.sizes())
     runtime_error(
-        "weights should be 1-d and have the same length as input, but got ",
-        call.tensor(1).sizes(), " and ", input.sizes());
+        "weights should be 1-d and have the same length as input");
   const ExactInt reached = ExactInt(*std::max_element(begin, end)) + 1;
   const int64_t count = std::max<int64_t>(reached, least);
   check_memory({count}, DType::i64);
