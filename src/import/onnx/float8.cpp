@@ -100,9 +100,34 @@ CarriedType stated(const Call& call) {
              : CarriedType::none;
 }
 
+// A scale or zero point as it broadcasts: one number, or one for each place of
+// a dim.
+Value spread(const Call& call, size_t i) {
+  const Value x = cast(call, call[i], DType::f32);
+  if (call.rank(i) == 0) return x;
+  if (call.rank(i) > 1 || call.integer("block_size", 0) != 0)
+    call.fail("blocks of float8 numbers are not supported");
+  if (const Value size = call.size(i, 0); size.is_int() && size.as_int() == 1)
+    return reshape(x, Value::list({}));
+  const int64_t axis = call.wrap(call.integer("axis", 1), call.rank(0));
+  return along(call, x, axis, call.rank(0));
+}
+
+Value dequantized(const Call& call) {
+  const Value x = cast(call, call[0], DType::f32);
+  const Value moved = call.has(2) ? x - spread(call, 2) : x;
+  return cast(call, moved * spread(call, 1), call.dtype(1));
+}
+
 Results marked(Results results, CarriedType type) {
   for (Operand& result : results.items) result.float8 = type;
   return results;
+}
+
+Results quantized_to(const Call& call, CarriedType type) {
+  const Value x = cast(call, call[0], DType::f32) / spread(call, 1);
+  return marked(rounded(call, call.has(2) ? x + spread(call, 2) : x, type),
+                type);
 }
 
 }  // namespace
@@ -130,6 +155,10 @@ std::optional<Results> float8_results(Call& call, const OpRow& row) {
   }
   if (row.op == "Constant" || row.op == "ConstantOfShape")
     return marked(run_row(row, call), named);
+  if (row.op == "DequantizeLinear" && type_of(call, 0) != CarriedType::none)
+    return dequantized(call);
+  if (row.op == "QuantizeLinear" && type_of(call, 0) == CarriedType::none)
+    return quantized_to(call, call.has(2) ? type_of(call, 2) : named);
   const InputBits* const move = find_move(row.op);
   if (!move || named != CarriedType::none || !row.domain.empty())
     call.fail(

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fxjit/fx/target.h"
+
 namespace fxjit::onnx {
 
 Value number_list(const Call& call, const std::vector<double>& numbers,
@@ -163,12 +165,210 @@ Results svm_regressor(Call& call) {
   return where(y > 0, ones_like(y), -ones_like(y));
 }
 
+// --- Support vectors that vote for classes, two by two. ---
+
+// Probabilities of classes from those of the first of each pair, by the second
+// method of Wu, Lin and Weng (https://jmlr.org/papers/v5/wu04a.html), which
+// libsvm iterates up to this often and until no error is larger than 0.005 / k.
+constexpr int kCouplingTurns = 100;
+
+// What one class's probability changes by, and all others with it.
+class Coupling {
+ public:
+  // `pairs` has the probability of class i beside class j for each i < j.
+  Coupling(const float* pairs, size_t classes)
+      : classes_(classes), q_(classes * classes), qp_(classes) {
+    for (size_t i = 0; i < classes; ++i)
+      for (size_t j = i + 1; j < classes; ++j) {
+        const float first = *pairs++, second = 1 - first;
+        q_[i * classes + i] += second * second;
+        q_[j * classes + j] += first * first;
+        q_[i * classes + j] = q_[j * classes + i] = -first * second;
+      }
+  }
+
+  void run(float* p) {
+    std::fill_n(p, classes_, 1.0f / static_cast<float>(classes_));
+    for (int turn = 0; turn < kCouplingTurns && !is_done(p); ++turn)
+      for (size_t t = 0; t < classes_; ++t) change(t, p);
+  }
+
+ private:
+  bool is_done(const float* p) {
+    sum_ = 0;
+    for (size_t i = 0; i < classes_; ++i) {
+      qp_[i] = 0;
+      for (size_t j = 0; j < classes_; ++j)
+        qp_[i] += q_[i * classes_ + j] * p[j];
+      sum_ += p[i] * qp_[i];
+    }
+    float error = 0;
+    for (const float one : qp_) error = std::max(error, std::abs(one - sum_));
+    return error < 0.005f / static_cast<float>(classes_);
+  }
+
+  void change(size_t t, float* p) {
+    const float own = q_[t * classes_ + t], by = (sum_ - qp_[t]) / own;
+    p[t] += by;
+    sum_ = (sum_ + by * (by * own + 2 * qp_[t])) / (1 + by) / (1 + by);
+    for (size_t i = 0; i < classes_; ++i) {
+      qp_[i] = (qp_[i] + by * q_[t * classes_ + i]) / (1 + by);
+      p[i] /= 1 + by;
+    }
+  }
+
+  const size_t classes_;
+  std::vector<float> q_, qp_;
+  float sum_ = 0;
+};
+
+// (float [n, pairs], number of classes): [n, classes].
+Value coupled(const ValueList& args, const Kwargs&) {
+  const Tensor pairs = args.at(0).as_tensor().contiguous();
+  const int64_t classes = args.at(1).as_int();
+  const Tensor made = Tensor::empty({pairs.size(0), classes}, DType::f32);
+  for (int64_t i = 0; i < pairs.size(0); ++i)
+    Coupling(pairs.data_as<float>() + i * pairs.size(1),
+             static_cast<size_t>(classes))
+        .run(made.data_as<float>() + i * classes);
+  return made;
+}
+
+Value coupled_classes(const Call& call, const Value& pairs, int64_t classes) {
+  static const fx::Function& function =
+      fx::define_function("fxjit.onnx.coupled_classes", coupled);
+  Value example;
+  if (const Value known = Recorder::example(pairs); known.is_tensor())
+    example = Tensor::meta({known.as_tensor().size(0), classes}, DType::f32);
+  return call.recorder().record_function(function, {pairs, classes}, example);
+}
+
+class VotingVectors {
+ public:
+  VotingVectors(const Call& call, size_t classes)
+      : call_(call),
+        classes_(classes),
+        pairs_(classes * (classes - 1) / 2),
+        counts_(*call.integers("vectors_per_class")) {
+    for (const int64_t count : counts_) {
+      if (count < 0) call.fail("vectors_per_class: " + std::to_string(count));
+      starts_.push_back(vectors_);
+      vectors_ += static_cast<size_t>(count);
+    }
+    if (counts_.size() != classes || vectors_ == 0)
+      call.fail("vectors_per_class: expected a number for each class");
+  }
+
+  size_t pairs() const { return pairs_; }
+
+  // [n, pairs]: above 0 where the first class of a pair wins.
+  Value scores(const Value& x) const {
+    const std::vector<double> vectors = numbers("support_vectors", vectors_);
+    const Value rows =
+        held(call_, reshape(number_list(call_, vectors, DType::f32),
+                            Value::list({static_cast<int64_t>(vectors_), -1})));
+    const Value rho = number_list(call_, numbers("rho", pairs_), DType::f32);
+    return matmul(support_kernel(call_, x, rows), weights()) +
+           narrow(rho, 0, 0, static_cast<int64_t>(pairs_));
+  }
+
+  // The place of the class with the most wins, the first of several.
+  Value winners(const Value& scores) const {
+    std::vector<double> first(pairs_ * classes_), all(classes_);
+    each_pair([&](size_t pair, size_t i, size_t j) {
+      first[pair * classes_ + i] = 1;
+      first[pair * classes_ + j] = -1;
+      all[j] += 1;
+    });
+    const Value wins = cast(call_, scores > 0, DType::f32);
+    return argmax(matmul(wins, matrix(first, pairs_)) +
+                      number_list(call_, all, DType::f32),
+                  -1);
+  }
+
+  // Of each class, by the logistic function fitted to each pair.
+  Value probabilities(const Value& scores) const {
+    const auto list = [&](const char* name) {
+      return narrow(number_list(call_, numbers(name, pairs_), DType::f32), 0, 0,
+                    static_cast<int64_t>(pairs_));
+    };
+    const Value first = sigmoid(-(scores * list("prob_a") + list("prob_b")));
+    return coupled_classes(call_, clamp(first, 1e-7, 1 - 1e-7),
+                           static_cast<int64_t>(classes_));
+  }
+
+ private:
+  std::vector<double> numbers(const char* name, size_t least) const {
+    const auto found = call_.reals(name);
+    if (!found || found->size() < least)
+      call_.fail("attribute " + std::string(name) + ": expected at least " +
+                 std::to_string(least) + " numbers");
+    return *found;
+  }
+
+  template <typename Visit>
+  void each_pair(const Visit& visit) const {
+    size_t pair = 0;
+    for (size_t i = 0; i < classes_; ++i)
+      for (size_t j = i + 1; j < classes_; ++j) visit(pair++, i, j);
+  }
+
+  Value matrix(const std::vector<double>& items, size_t rows) const {
+    return held(call_, reshape(number_list(call_, items, DType::f32),
+                               Value::list({static_cast<int64_t>(rows), -1})));
+  }
+
+  // [vectors, pairs]. The coefficients of a class's vectors beside another
+  // class stand in the row of that class, one less behind its own.
+  Value weights() const {
+    const std::vector<double> given =
+        numbers("coefficients", (classes_ - 1) * vectors_);
+    std::vector<double> made(vectors_ * pairs_);
+    each_pair([&](size_t pair, size_t i, size_t j) {
+      for (size_t m = 0; m < static_cast<size_t>(counts_[i]); ++m)
+        made[(starts_[i] + m) * pairs_ + pair] =
+            given[(j - 1) * vectors_ + starts_[i] + m];
+      for (size_t m = 0; m < static_cast<size_t>(counts_[j]); ++m)
+        made[(starts_[j] + m) * pairs_ + pair] =
+            given[i * vectors_ + starts_[j] + m];
+    });
+    return matrix(made, vectors_);
+  }
+
+  const Call& call_;
+  const size_t classes_, pairs_;
+  const std::vector<int64_t> counts_;
+  std::vector<size_t> starts_;
+  size_t vectors_ = 0;
+};
+
+Results svm_classifier(Call& call) {
+  const std::vector<int64_t> labels = class_labels(call, "classlabels_ints");
+  const auto counts = call.integers("vectors_per_class");
+  if (labels.size() < 2 || !counts || counts->empty())
+    call.fail("a classifier without support vectors is not supported");
+  const Value given = cast(call, call[0], DType::f32);
+  const Value x = call.rank(0) == 1 ? unsqueeze(given, 0) : given;
+  const VotingVectors voting(call, labels.size());
+  const Value scores = voting.scores(x);
+  const Value label = labels_at(call, labels, voting.winners(scores));
+  if (call.has_attribute("prob_a"))
+    return std::vector<Operand>{
+        label, transformed(call, voting.probabilities(scores))};
+  if (voting.pairs() > 1)
+    return std::vector<Operand>{label, transformed(call, scores)};
+  const bool plain = call.text("post_transform", "NONE") == "NONE";
+  const Value other = plain ? -scores : 1 - scores;
+  return std::vector<Operand>{label, cat(Value::list({other, scores}), -1)};
+}
+
 // A list of maps from labels to scores is not given: the scores are, by column.
 Results zip_map(Call& call) { return call.operand(0); }
 
 constexpr OpRow kEstimatorsOps[] = {
     {.op = "LinearClassifier", .run = linear_classifier, .domain = kMl},
     {.op = "LinearRegressor", .run = linear_regressor, .domain = kMl},
+    {.op = "SVMClassifier", .run = svm_classifier, .domain = kMl},
     {.op = "SVMRegressor", .run = svm_regressor, .domain = kMl},
     {.op = "ZipMap", .run = zip_map, .domain = kMl},
 };

@@ -100,13 +100,17 @@ Value mask_bias(const Call& call, size_t input, const FusedHeads& heads,
   const Value given = call.size(input, 0);
   const Value places = line(count);
   Value kept = lt(places, unsqueeze(select(rows, 0, 0), 1));
-  const bool has_starts =
-      given.is_int() && batch.is_int() && given.as_int() == 2 * batch.as_int();
-  if (has_starts)
-    kept = logical_and(kept, ge(places, unsqueeze(select(rows, 0, 1), 1)));
-  else if (given.is_int() && batch.is_int() && given.as_int() != batch.as_int())
+  const bool known = given.is_int() && batch.is_int();
+  const int64_t forms = known ? given.as_int() / batch.as_int() : 2;
+  if (known && (given.as_int() % batch.as_int() != 0 || forms > 2))
     call.fail("a mask of " + std::to_string(given.as_int()) +
               " numbers is not supported");
+  if (forms == 2) {
+    // Where there are lengths alone, keys begin at 0.
+    const Value none = zeros_like(narrow(rows, 0, 0, 1));
+    const Value starts = select(cat(Value::list({rows, none}), 0), 0, 1);
+    kept = logical_and(kept, ge(places, unsqueeze(starts, 1)));
+  }
   return filtered(call, unsqueeze(unsqueeze(kept, 1), 1), dtype);
 }
 

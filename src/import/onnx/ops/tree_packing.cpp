@@ -118,6 +118,11 @@ class Packing {
   }
 
   void fill() {
+    // Each leaf has one weight, of its own number.
+    bool one_each = true;
+    for (size_t i = 0; i < made_.starts.size(); ++i)
+      one_each = one_each && made_.starts[i] == static_cast<int64_t>(i);
+    if (one_each) made_.starts.clear();
     const auto count = static_cast<int64_t>(nodes_.size());
     made_.nodes = Tensor::empty({count, ops::kTreeNodeColumns<T>}, DType::i32);
     std::ranges::copy(nodes_,

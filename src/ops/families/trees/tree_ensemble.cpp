@@ -120,28 +120,17 @@ void add_trees(const TreeTables<T>& tables, const TreeRows<T>& rows,
 template <typename T>
 TreeTables<T> tables_of(const OpCall& call) {
   const Tensor &roots = call.tensor(kTreeRoots),
-               &starts = call.tensor(kTreeStarts),
-               &weights = call.tensor(kTreeWeights);
-  const int64_t count = call.integer(kTreeCount);
-  const auto aggregate =
-      static_cast<TreeAggregate>(call.integer(kTreeAggregate));
-  const bool adds =
-      aggregate == TreeAggregate::sum || aggregate == TreeAggregate::average;
-  bool one_weight = adds && count == 1 && starts.numel() == weights.numel() + 1;
-  const auto* const first = starts.data_as<int32_t>();
-  for (int64_t i = 0; one_weight && i < starts.numel(); ++i)
-    one_weight = first[i] == i;
+               &starts = call.tensor(kTreeStarts);
   return {static_cast<const TreeNode<T>*>(call.tensor(kTreeNodes).data()),
           call.tensor(kTreeKinds).data_as<uint8_t>(),
           call.tensor(kTreeMembers).data_as<double>(),
           {roots.data_as<int32_t>(), static_cast<size_t>(roots.numel())},
-          first,
+          starts.numel() == 0 ? nullptr : starts.data_as<int32_t>(),
           call.tensor(kTreeTargets).data_as<int32_t>(),
-          weights.data_as<double>(),
+          call.tensor(kTreeWeights).data_as<double>(),
           static_cast<TreeCompare>(call.integer(kTreeCompare)),
-          aggregate,
-          one_weight,
-          count};
+          static_cast<TreeAggregate>(call.integer(kTreeAggregate)),
+          call.integer(kTreeCount)};
 }
 
 // So many rows at a time that their numbers stay in the first cache.
@@ -151,33 +140,49 @@ int64_t rows_at_once(int64_t columns) {
   return std::clamp(rows / kTreeLanes * kTreeLanes, kTreeLanes, kMostRows);
 }
 
-// The sums of all rows.
-template <typename T>
-Tensor sums_of_trees(const OpCall& call, DType dtype) {
+// The sums of all rows, rounded to Out.
+template <typename T, typename Out>
+void run_trees_of(const OpCall& call, const Tensor& x, Out* out) {
   const TreeTables<T> tables = tables_of<T>(call);
-  const Tensor x = call.tensor(kTreeInput).to(dtype).contiguous();
-  const int64_t columns = x.size(1), at_once = rows_at_once(columns);
-  const Tensor made = Tensor::zeros({x.size(0), tables.count}, DType::f64);
-  std::vector<uint8_t> given(static_cast<size_t>(at_once * tables.count));
-  for (int64_t first = 0; first < x.size(0); first += at_once) {
+  const int64_t columns = x.size(1), count = tables.count;
+  const int64_t all = x.size(0), at_once = std::min(rows_at_once(columns), all);
+  const auto sums_at_once = static_cast<size_t>(at_once * count);
+  std::vector<double> sums(sums_at_once);
+  std::vector<uint8_t> given(tables.chooses() ? sums_at_once : 0);
+  const double divisor = tables.aggregate == TreeAggregate::average
+                             ? static_cast<double>(tables.roots.size())
+                             : 1;
+  for (int64_t first = 0; first < all; first += at_once) {
+    const int64_t rows = std::min(at_once, all - first);
+    std::ranges::fill(sums, 0);
     std::ranges::fill(given, 0);
-    const int64_t rows = std::min(at_once, x.size(0) - first);
-    add_trees(tables,
-              TreeRows<T>{static_cast<const T*>(x.data()) + first * columns,
-                          rows, columns},
-              {made.data_as<double>() + first * tables.count, given.data()});
+    const T* const numbers = static_cast<const T*>(x.data()) + first * columns;
+    add_trees(tables, TreeRows<T>{numbers, rows, columns},
+              {sums.data(), given.data()});
+    for (int64_t i = 0; i < rows * count; ++i)
+      *out++ = static_cast<Out>(sums[static_cast<size_t>(i)] / divisor);
   }
-  if (tables.aggregate == TreeAggregate::average)
-    for (int64_t i = 0; i < made.numel(); ++i)
-      made.data_as<double>()[i] /= static_cast<double>(tables.roots.size());
-  return made;
+}
+
+template <typename T>
+void run_trees_to(const OpCall& call, DType dtype, const Tensor& out) {
+  const Tensor x = call.tensor(kTreeInput).to(dtype).contiguous();
+  if (out.dtype() == DType::f64)
+    run_trees_of<T>(call, x, out.data_as<double>());
+  else
+    run_trees_of<T>(call, x, out.data_as<float>());
 }
 
 void run_trees(const OpCall& call, std::span<const Tensor> results) {
-  const bool wide = call.tensor(kTreeNodes).size(1) == kTreeNodeColumns<double>;
-  Tensor(results[0])
-      .copy_from(wide ? sums_of_trees<double>(call, DType::f64)
-                      : sums_of_trees<float>(call, DType::f32));
+  Tensor result = results[0];
+  const bool dense = result.is_contiguous();
+  const Tensor out =
+      dense ? result : Tensor::empty(result.sizes(), result.dtype());
+  if (call.tensor(kTreeNodes).size(1) == kTreeNodeColumns<double>)
+    run_trees_to<double>(call, DType::f64, out);
+  else
+    run_trees_to<float>(call, DType::f32, out);
+  if (!dense) result.copy_from(out);
 }
 
 constexpr OpRow kTreesRows[] = {

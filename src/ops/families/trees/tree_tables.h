@@ -50,14 +50,21 @@ struct TreeTables {
   const uint8_t* kinds;
   const double* members;
   std::span<const int32_t> roots;  // One for each tree.
-  // The weights of leaf i stand from starts[i] to starts[i + 1].
+  // The weights of leaf i stand from starts[i] to starts[i + 1]. Null where
+  // each leaf has one, weights[i].
   const int32_t* starts;
   const int32_t* targets;
   const double* weights;
   TreeCompare compare;
   TreeAggregate aggregate;
-  bool one_weight;  // Each leaf has one, and there is one target.
-  int64_t count;    // Of targets.
+  int64_t count;  // Of targets.
+
+  bool chooses() const {
+    return aggregate == TreeAggregate::smallest ||
+           aggregate == TreeAggregate::largest;
+  }
+  // A leaf adds one number to the one sum of a row.
+  bool is_plain() const { return !starts && count == 1 && !chooses(); }
 };
 
 }  // namespace fxjit::ops

@@ -77,13 +77,14 @@ template <typename T>
 void add_leaf(const TreeTables<T>& tables, int32_t at, int64_t row,
               const TreeSums& sums) {
   const int32_t leaf = tables.nodes[at].entry;
-  if (tables.one_weight) {
+  if (tables.is_plain()) {
     sums.numbers[row] += tables.weights[leaf];
     return;
   }
-  const bool chooses = tables.aggregate == TreeAggregate::smallest ||
-                       tables.aggregate == TreeAggregate::largest;
-  for (int32_t i = tables.starts[leaf]; i < tables.starts[leaf + 1]; ++i) {
+  const bool chooses = tables.chooses();
+  const int32_t begin = tables.starts ? tables.starts[leaf] : leaf;
+  const int32_t end = tables.starts ? tables.starts[leaf + 1] : leaf + 1;
+  for (int32_t i = begin; i < end; ++i) {
     const int64_t place = row * tables.count + tables.targets[i];
     double& sum = sums.numbers[place];
     if (!chooses)
