@@ -7,7 +7,6 @@
 #include "fxjit/functions.h"
 #include "fxjit/nn/init.h"
 #include "src/nn/attention_checks.h"
-#include "src/nn/repr_parts.h"
 
 namespace fxjit::nn {
 namespace {
@@ -49,24 +48,25 @@ Value merged(const Value& attn_mask, const Value& key_padding_mask,
 
 }  // namespace
 
-NonDynamicallyQuantizableLinear::NonDynamicallyQuantizableLinear(
-    int64_t in_features, int64_t out_features, bool with_bias)
-    : Custom("NonDynamicallyQuantizableLinear", in_features, out_features,
-             with_bias) {}
-
 MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
                                        MultiheadOptions options)
-    : Custom("MultiheadAttention", {"query",
-                                    "key",
-                                    "value",
-                                    {"key_padding_mask", None},
-                                    {"need_weights", true},
-                                    {"attn_mask", None},
-                                    {"average_attn_weights", true},
-                                    {"is_causal", false}}),
-      embed_dim(embed_dim),
-      num_heads(num_heads),
-      options(options) {
+    : MultiheadAttention(
+          LayerArgs::of({embed_dim, num_heads, options.dropout, options.bias,
+                         options.add_bias_kv, options.add_zero_attn,
+                         options.kdim, options.vdim, options.batch_first})) {}
+
+MultiheadOptions MultiheadAttention::read_options() {
+  return {.dropout = field("dropout"),
+          .bias = field("bias"),
+          .add_bias_kv = field("add_bias_kv"),
+          .add_zero_attn = field("add_zero_attn"),
+          .kdim = field("kdim").or_none<int64_t>(),
+          .vdim = field("vdim").or_none<int64_t>(),
+          .batch_first = field("batch_first")};
+}
+
+MultiheadAttention::MultiheadAttention(LayerArgs given)
+    : TorchLayer(std::move(given)) {
   if (embed_dim <= 0 || num_heads <= 0)
     throw ValueError(
         "embed_dim and num_heads must be greater than 0, got embed_dim=" +
@@ -77,28 +77,27 @@ MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads,
   const int64_t kdim = options.kdim.value_or(embed_dim);
   const int64_t vdim = options.vdim.value_or(embed_dim);
   const bool same = kdim == embed_dim && vdim == embed_dim;
-  const auto weight = [&](const char* name, bool there, int64_t out,
-                          int64_t in) {
-    return register_parameter(
-        name, there ? Parameter(init::uniform({out, in}, xavier_bound(in, out)))
-                    : Parameter());
+  using T = MultiheadAttention;
+  const auto weight = [&](const char* name, Parameter T::* at, bool there,
+                          int64_t out, int64_t in) {
+    add(name, at,
+        there ? Parameter(init::uniform({out, in}, xavier_bound(in, out)))
+              : Parameter());
   };
-  q_proj_weight = weight("q_proj_weight", !same, embed_dim, embed_dim);
-  k_proj_weight = weight("k_proj_weight", !same, embed_dim, kdim);
-  v_proj_weight = weight("v_proj_weight", !same, embed_dim, vdim);
-  in_proj_weight = weight("in_proj_weight", same, 3 * embed_dim, embed_dim);
-  in_proj_bias = register_parameter(
-      "in_proj_bias",
+  weight("q_proj_weight", &T::q_proj_weight, !same, embed_dim, embed_dim);
+  weight("k_proj_weight", &T::k_proj_weight, !same, embed_dim, kdim);
+  weight("v_proj_weight", &T::v_proj_weight, !same, embed_dim, vdim);
+  weight("in_proj_weight", &T::in_proj_weight, same, 3 * embed_dim, embed_dim);
+  add("in_proj_bias", &T::in_proj_bias,
       options.bias ? Parameter(Tensor::zeros({3 * embed_dim})) : Parameter());
-  if (options.add_bias_kv) {
+  for (const auto& [name, at] :
+       {std::pair("bias_k", &T::bias_k), std::pair("bias_v", &T::bias_v)}) {
     // As wide as torch's normal distribution.
-    const auto one = [&](const char* name) {
-      return register_parameter(
-          name,
-          init::uniform({1, 1, embed_dim}, xavier_bound(embed_dim, embed_dim)));
-    };
-    bias_k = one("bias_k");
-    bias_v = one("bias_v");
+    const double bound = xavier_bound(embed_dim, embed_dim);
+    if (options.add_bias_kv)
+      add(name, at, Parameter(init::uniform({1, 1, embed_dim}, bound)));
+    else
+      keep(name, at);
   }
   const auto out_proj = NonDynamicallyQuantizableLinear::create(
       embed_dim, embed_dim, options.bias);

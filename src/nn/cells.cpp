@@ -4,31 +4,27 @@
 
 #include "fxjit/functions.h"
 #include "fxjit/nn/init.h"
-#include "src/nn/repr_parts.h"
+#include "src/nn/gates.h"
 
 namespace fxjit::nn {
 
-CellBase::CellBase(std::string type_name, int64_t gates, int64_t input_size,
-                   int64_t hidden_size, bool with_bias)
-    : LeafModule(std::move(type_name), Signature({"input", {"hx", None}})),
-      input_size(input_size),
-      hidden_size(hidden_size) {
+CellBase::CellBase(const LayerClass& layer, LayerArgs given)
+    : LayerBase(layer, std::move(given)) {
+  using T = CellBase;
+  const bool with_bias = presence("bias", "bias_ih");
   if (hidden_size <= 0)
     throw ValueError("hidden_size must be greater than zero");
   const double bound = 1 / std::sqrt(static_cast<double>(hidden_size));
-  const auto weight = [&](const char* name, int64_t in) {
-    return register_parameter(name,
-                              init::uniform({gates * hidden_size, in}, bound));
+  const int64_t rows = gates_of(layer) * hidden_size;
+  const auto bias = [&] {
+    return with_bias ? Parameter(init::uniform({rows}, bound)) : Parameter();
   };
-  const auto bias = [&](const char* name) {
-    return register_parameter(
-        name, with_bias ? Parameter(init::uniform({gates * hidden_size}, bound))
-                        : Parameter());
-  };
-  weight_ih = weight("weight_ih", input_size);
-  weight_hh = weight("weight_hh", hidden_size);
-  bias_ih = bias("bias_ih");
-  bias_hh = bias("bias_hh");
+  add("weight_ih", &T::weight_ih,
+      Parameter(init::uniform({rows, input_size}, bound)));
+  add("weight_hh", &T::weight_hh,
+      Parameter(init::uniform({rows, hidden_size}, bound)));
+  add("bias_ih", &T::bias_ih, bias());
+  add("bias_hh", &T::bias_hh, bias());
 }
 
 std::string CellBase::extra_repr() const {
@@ -47,12 +43,9 @@ Value CellBase::zeros_like_state(const Value& input) const {
                            hidden_size));
 }
 
-RNNCell::RNNCell(int64_t input_size, int64_t hidden_size, bool bias,
-                 std::string nonlinearity)
-    : Custom("RNNCell", 1, input_size, hidden_size, bias),
-      nonlinearity(std::move(nonlinearity)) {
-  if (this->nonlinearity != "tanh" && this->nonlinearity != "relu")
-    throw ValueError("Unknown nonlinearity: " + this->nonlinearity);
+RNNCell::RNNCell(LayerArgs given) : TorchLayer(std::move(given)) {
+  if (nonlinearity != "tanh" && nonlinearity != "relu")
+    throw ValueError("Unknown nonlinearity: " + nonlinearity);
 }
 
 Value RNNCell::forward(Value input, Value hx) {
@@ -67,18 +60,12 @@ std::string RNNCell::extra_repr() const {
          (nonlinearity == "tanh" ? "" : ", nonlinearity=" + nonlinearity);
 }
 
-LSTMCell::LSTMCell(int64_t input_size, int64_t hidden_size, bool bias)
-    : Custom("LSTMCell", 4, input_size, hidden_size, bias) {}
-
 Value LSTMCell::forward(Value input, Value hx) {
   const bool given = !hx.is_none();
   const Value h = given ? getitem(hx, 0) : zeros_like_state(input);
   const Value c = given ? getitem(hx, 1) : h;
   return run("torch.lstm_cell", input, Value::tuple({h, c}));
 }
-
-GRUCell::GRUCell(int64_t input_size, int64_t hidden_size, bool bias)
-    : Custom("GRUCell", 3, input_size, hidden_size, bias) {}
 
 Value GRUCell::forward(Value input, Value hx) {
   if (hx.is_none()) hx = zeros_like_state(input);

@@ -1,5 +1,5 @@
-// The layers of fxjit::nn as rows of the table of module types. Used by it
-// only.
+// The layers of fxjit::nn as rows of the table of module types, which alone
+// uses this.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,5 @@
 namespace fxjit::nn {
 
 std::vector<ModuleType> layer_types();
-// Its rows of attention, recurrent layers, padding and pixels.
-void add_sequence_types(std::vector<ModuleType>& types);
-// Its rows of cells, transformer layers, bags and layers of one function.
-void add_more_types(std::vector<ModuleType>& types);
-// Its rows of losses.
-void add_loss_types(std::vector<ModuleType>& types);
 
 }  // namespace fxjit::nn

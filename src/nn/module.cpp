@@ -17,6 +17,18 @@ namespace {
                        "' object has no attribute '" + std::string(name) + "'");
 }
 
+// The first name of a path, without which the path is left.
+std::string_view take_name(std::string_view& path) {
+  const std::string_view name = path.substr(0, path.find('.'));
+  path.remove_prefix(std::min(name.size() + 1, path.size()));
+  return name;
+}
+
+const Module* child_of(const Module& module, std::string_view name) {
+  const ModuleRef* const child = module.children().find(name);
+  return child ? child->get() : nullptr;
+}
+
 // A member of that path, which is `kind`, among those that its owner has of it.
 template <typename T>
 T get_member(const Module& root, std::string_view path,
@@ -143,8 +155,7 @@ Value Module::operator()(SourceLocation source) { return call({}, {}, source); }
 
 Value Module::operator()(CallArg a, CallArg b, CallArg c, CallArg d, CallArg e,
                          CallArg f, CallArg g, CallArg h) {
-  const auto [args, kwargs] =
-      present_values({&a, &b, &c, &d, &e, &f, &g, &h});
+  const auto [args, kwargs] = present_values({&a, &b, &c, &d, &e, &f, &g, &h});
   return call(args, kwargs, a.source);
 }
 
@@ -288,32 +299,20 @@ bool Module::holds(const Module& module) const {
 
 Member Module::find_member(std::string_view path) const {
   const Module* module = this;
-  while (true) {
-    const size_t dot = path.find('.');
-    const std::string_view name = path.substr(0, dot);
-    if (dot == path.npos) {
-      if (const ModuleRef* child = module->modules_.find(name)) return *child;
-      if (const Parameter* p = module->parameters_.find(name)) return *p;
-      if (const Buffer* b = module->buffers_.find(name)) return *b;
-      if (const Value* v = module->attrs_.find(name)) return *v;
-      return {};
-    }
-    const ModuleRef* const child = module->modules_.find(name);
-    if (!child || !*child) return {};
-    module = child->get();
-    path.remove_prefix(dot + 1);
+  while (path.find('.') != path.npos) {
+    module = child_of(*module, take_name(path));
+    if (!module) return {};
   }
+  if (const ModuleRef* child = module->modules_.find(path)) return *child;
+  if (const Parameter* p = module->parameters_.find(path)) return *p;
+  if (const Buffer* b = module->buffers_.find(path)) return *b;
+  if (const Value* v = module->attrs_.find(path)) return *v;
+  return {};
 }
 
 Module* Module::find_submodule(std::string_view path) const {
   const Module* module = this;
-  while (!path.empty()) {
-    const size_t dot = path.find('.');
-    const ModuleRef* const child = module->modules_.find(path.substr(0, dot));
-    if (!child || !*child) return nullptr;
-    module = child->get();
-    path = dot == path.npos ? std::string_view() : path.substr(dot + 1);
-  }
+  while (module && !path.empty()) module = child_of(*module, take_name(path));
   return const_cast<Module*>(module);
 }
 
@@ -321,18 +320,14 @@ Module* Module::find_submodule(std::string_view path) const {
 Module& Module::get_submodule(std::string_view path) const {
   const Module* module = this;
   while (!path.empty()) {
-    const size_t dot = path.find('.');
-    const std::string name(path.substr(0, dot));
-    const ModuleRef* const child = module->modules_.find(name);
-    if (!child || !*child) {
-      const bool exists =
-          !std::holds_alternative<std::monostate>(module->find_member(name));
-      throw AttributeError(exists ? "`" + name + "` is not an nn.Module"
-                                  : module->type_name_ + " has no attribute `" +
-                                        name + "`");
-    }
-    module = child->get();
-    path = dot == path.npos ? std::string_view() : path.substr(dot + 1);
+    const std::string name(take_name(path));
+    const Module* const child = child_of(*module, name);
+    if (!child &&
+        std::holds_alternative<std::monostate>(module->find_member(name)))
+      throw AttributeError(module->type_name_ + " has no attribute `" + name +
+                           "`");
+    if (!child) throw AttributeError("`" + name + "` is not an nn.Module");
+    module = child;
   }
   return const_cast<Module&>(*module);
 }

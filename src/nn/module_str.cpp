@@ -44,6 +44,18 @@ std::string Module::repr() const {
 DeclaredModule::DeclaredModule(std::string type_name, Signature signature)
     : Module(std::move(type_name)), signature_(std::move(signature)) {}
 
+DeclaredModule::DeclaredModule(const DeclaredModule&) = default;
+DeclaredModule::~DeclaredModule() = default;
+
+Value DeclaredModule::bind_and_invoke(const ValueList& args,
+                                      const Kwargs& kwargs) {
+  return invoke_bound(signature().bind(args, kwargs, type_name() + ".forward"));
+}
+
+void DeclaredModule::check_forward(size_t parameters, size_t values) const {
+  check_arity(parameters, values, type_name() + ".forward");
+}
+
 void check_arity(size_t expected, size_t given, const std::string& what) {
   if (expected == given) return;
   throw UserError("[" + what + "] declared arguments: expected " +

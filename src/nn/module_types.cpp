@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "src/nn/layer_types.h"
+#include "src/ops/python/items.h"
 
 namespace fxjit::nn {
 namespace {
@@ -53,19 +54,53 @@ class TypeTable {
 
 }  // namespace
 
+void Argument::fail(const std::string& what) const {
+  throw UserError("[" + std::string(layer) + "] argument " + std::string(name) +
+                  ": " + what);
+}
+
+void Argument::check(bool fits, const char* expected) const {
+  if (!fits) fail(std::string("expected ") + expected + ", got " + repr(value));
+}
+
+Argument::operator bool() const {
+  check(value.is_bool(), "a bool");
+  return value.as_bool();
+}
+
+Argument::operator int64_t() const {
+  check(value.is_int(), "an int");
+  return value.as_int();
+}
+
+Argument::operator double() const {
+  check(value.is_number() && !value.is_bool(), "a float");
+  value = value.as_double();
+  return value.as_double();
+}
+
+Argument::operator std::string() const {
+  check(value.is_string(), "a str");
+  return std::string(value.as_string());
+}
+
+Argument::operator Dims() const {
+  bool ints = value.is_sequence();
+  if (ints)
+    for (const Value& size : value.as_sequence()) ints = ints && size.is_int();
+  check(ints, "a tuple of ints");
+  const Dims dims = value.as_dims();
+  value = ops::python::size_tuple(dims);
+  return dims;
+}
+
 ArgumentReader::ArgumentReader(std::string_view type, const Kwargs& arguments)
     : type_(type), left_(arguments) {}
 
-void ArgumentReader::fail(std::string_view name,
-                          const std::string& what) const {
-  throw UserError("[" + type_ + "] argument " + std::string(name) + ": " +
-                  what);
-}
-
 Kwargs::iterator ArgumentReader::find(std::string_view name) {
-  const auto found =
-      std::ranges::find(left_, name, &Kwargs::value_type::first);
-  if (found == left_.end()) fail(name, "missing");
+  const auto found = std::ranges::find(left_, name, &Kwargs::value_type::first);
+  Value none;
+  if (found == left_.end()) Argument{type_, name, none}.fail("missing");
   return found;
 }
 
@@ -83,42 +118,10 @@ bool ArgumentReader::none(std::string_view name) {
   return true;
 }
 
-int64_t ArgumentReader::integer(std::string_view name) {
-  const Value given = value(name);
-  if (!given.is_int()) fail(name, "expected an int, got " + repr(given));
-  return given.as_int();
-}
-
-double ArgumentReader::floating(std::string_view name) {
-  const Value given = value(name);
-  if (!given.is_number() || given.is_bool())
-    fail(name, "expected a float, got " + repr(given));
-  return given.as_double();
-}
-
-bool ArgumentReader::boolean(std::string_view name) {
-  const Value given = value(name);
-  if (!given.is_bool()) fail(name, "expected a bool, got " + repr(given));
-  return given.as_bool();
-}
-
-std::string ArgumentReader::string(std::string_view name) {
-  const Value given = value(name);
-  if (!given.is_string()) fail(name, "expected a str, got " + repr(given));
-  return std::string(given.as_string());
-}
-
-Dims ArgumentReader::dims(std::string_view name) {
-  const Value given = value(name);
-  bool ints = given.is_sequence();
-  if (ints)
-    for (const Value& size : given.as_sequence()) ints = ints && size.is_int();
-  if (!ints) fail(name, "expected a tuple of ints, got " + repr(given));
-  return given.as_dims();
-}
-
 void ArgumentReader::finish() const {
-  if (!left_.empty()) fail(left_[0].first, "unknown");
+  if (left_.empty()) return;
+  Value none;
+  Argument{type_, left_[0].first, none}.fail("unknown");
 }
 
 void register_module_type(ModuleType type) {

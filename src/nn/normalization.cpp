@@ -1,8 +1,8 @@
 #include "fxjit/nn/normalization.h"
 
-#include "fxjit/functions_structured.h"
+#include "fxjit/functions.h"
 #include "fxjit/nn/init.h"
-#include "src/nn/repr_parts.h"
+#include "src/ops/python/items.h"
 
 namespace fxjit::nn {
 namespace {
@@ -13,85 +13,62 @@ Parameter filled(const Dims& sizes, double value, bool present) {
 
 }  // namespace
 
-LayerNorm::LayerNorm(const Dims& normalized_shape, double eps,
-                     bool elementwise_affine, bool with_bias)
-    : Custom("LayerNorm", {"input"}),
-      normalized_shape(normalized_shape),
-      eps(eps) {
-  weight = register_parameter("weight",
-                              filled(normalized_shape, 1, elementwise_affine));
-  bias = register_parameter(
-      "bias", filled(normalized_shape, 0, elementwise_affine && with_bias));
+LayerNorm::LayerNorm(LayerArgs given) : TorchLayer(std::move(given)) {
+  const bool affine = presence("elementwise_affine", "weight");
+  const bool with_bias = presence("bias", "bias");
+  add("weight", &LayerNorm::weight, filled(normalized_shape, 1, affine));
+  add("bias", &LayerNorm::bias,
+      filled(normalized_shape, 0, affine && with_bias));
 }
 
 Value LayerNorm::forward(Value input) {
-  return functional::layer_norm(input, size_tuple(normalized_shape), weight,
-                                bias, eps);
+  return functional::layer_norm(
+      input, ops::python::size_tuple(normalized_shape), weight, bias, eps);
 }
 
-std::string LayerNorm::extra_repr() const {
-  return py(normalized_shape) + ", eps=" + py(eps) +
-         ", elementwise_affine=" + py(weight.defined()) +
-         ", bias=" + py(bias.defined());
-}
-
-RMSNorm::RMSNorm(const Dims& normalized_shape, std::optional<double> eps,
-                 bool elementwise_affine)
-    : Custom("RMSNorm", {"x"}), normalized_shape(normalized_shape), eps(eps) {
-  weight = register_parameter("weight",
-                              filled(normalized_shape, 1, elementwise_affine));
+RMSNorm::RMSNorm(LayerArgs given) : TorchLayer(std::move(given)) {
+  const bool affine = presence("elementwise_affine", "weight");
+  add("weight", &RMSNorm::weight, filled(normalized_shape, 1, affine));
 }
 
 Value RMSNorm::forward(Value x) {
-  return functional::rms_norm(x, size_tuple(normalized_shape), weight,
-                              Value(eps));
+  return functional::rms_norm(x, ops::python::size_tuple(normalized_shape),
+                              weight, Value(eps));
 }
 
-std::string RMSNorm::extra_repr() const {
-  return py(normalized_shape) + ", eps=" + py(Value(eps)) +
-         ", elementwise_affine=" + py(weight.defined());
-}
-
-GroupNorm::GroupNorm(int64_t num_groups, int64_t num_channels, double eps,
-                     bool affine)
-    : Custom("GroupNorm", {"input"}),
-      num_groups(num_groups),
-      num_channels(num_channels),
-      eps(eps) {
+GroupNorm::GroupNorm(LayerArgs given) : TorchLayer(std::move(given)) {
   if (num_groups <= 0 || num_channels % num_groups != 0)
     throw ValueError("num_channels (" + std::to_string(num_channels) +
                      ") must be divisible by num_groups (" +
                      std::to_string(num_groups) + ")");
-  weight = register_parameter("weight", filled({num_channels}, 1, affine));
-  bias = register_parameter("bias", filled({num_channels}, 0, affine));
+  const bool affine = presence("affine", "weight");
+  print_presence("bias");
+  add("weight", &GroupNorm::weight, filled({num_channels}, 1, affine));
+  add("bias", &GroupNorm::bias, filled({num_channels}, 0, affine));
 }
 
 Value GroupNorm::forward(Value input) {
   return functional::group_norm(input, num_groups, weight, bias, eps);
 }
 
-std::string GroupNorm::extra_repr() const {
-  return std::to_string(num_groups) + ", " + std::to_string(num_channels) +
-         ", eps=" + py(eps) + ", affine=" + py(weight.defined()) +
-         ", bias=" + py(bias.defined());
-}
-
-BatchNormBase::BatchNormBase(const std::string& type_name, int dims,
-                             int64_t num_features, double eps, double momentum,
-                             bool affine, bool track_running_stats)
-    : LeafModule(type_name + std::to_string(dims) + "d", {"input"}),
-      num_features(num_features),
-      eps(eps),
-      momentum(momentum),
-      rank_(dims + 2) {
+BatchNormBase::BatchNormBase(const LayerClass& layer, LayerArgs given)
+    : LayerBase(layer, std::move(given)), rank_(dims() + 2) {
+  using T = BatchNormBase;
   const Dims channels = {num_features};
-  weight = register_parameter("weight", filled(channels, 1, affine));
-  bias = register_parameter("bias", filled(channels, 0, affine));
-  if (!track_running_stats) return;
-  running_mean = register_buffer("running_mean", init::constant(channels, 0));
-  running_var = register_buffer("running_var", init::constant(channels, 1));
-  num_batches_tracked =
-      register_buffer("num_batches_tracked", Tensor::zeros({}, DType::i64));
+  const bool affine = presence("affine", "weight");
+  print_presence("bias");
+  add("weight", &T::weight, filled(channels, 1, affine));
+  add("bias", &T::bias, filled(channels, 0, affine));
+  if (!presence("track_running_stats", "running_mean")) {
+    keep("running_mean", &T::running_mean);
+    keep("running_var", &T::running_var);
+    keep("num_batches_tracked", &T::num_batches_tracked);
+    return;
+  }
+  add("running_mean", &T::running_mean, Buffer(init::constant(channels, 0)));
+  add("running_var", &T::running_var, Buffer(init::constant(channels, 1)));
+  add("num_batches_tracked", &T::num_batches_tracked,
+      Buffer(Tensor::zeros({}, DType::i64)));
 }
 
 Value BatchNormBase::forward(Value input) {
@@ -111,11 +88,19 @@ Value BatchNormBase::forward(Value input) {
                                 use_batch, momentum, eps);
 }
 
-std::string BatchNormBase::extra_repr() const {
-  return std::to_string(num_features) + ", eps=" + py(eps) +
-         ", momentum=" + py(momentum) + ", affine=" + py(weight.defined()) +
-         ", bias=" + py(bias.defined()) +
-         ", track_running_stats=" + py(running_mean.defined());
+Value InstanceNormBase::forward(Value input) {
+  const int64_t rank = method(input, "dim", {}).as_int();
+  if (rank != rank_ && rank != rank_ - 1)
+    throw ValueError("expected " + std::to_string(rank_ - 1) + "D or " +
+                     std::to_string(rank_) + "D input (got " +
+                     std::to_string(rank) + "D input)");
+  const bool batched = rank == rank_;
+  if (!batched) input = unsqueeze(input, 0);
+  const Value result =
+      function("torch.nn.functional.instance_norm",
+               {input, running_mean, running_var, weight, bias,
+                training() || !running_mean.defined(), momentum, eps});
+  return batched ? result : squeeze(result, 0);
 }
 
 }  // namespace fxjit::nn

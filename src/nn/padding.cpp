@@ -1,36 +1,28 @@
 #include "fxjit/nn/padding.h"
 
 #include "fxjit/functions.h"
-#include "src/nn/repr_parts.h"
 
 namespace fxjit::nn {
-namespace {
 
-Value sides(const Value& padding, int dims) {
-  const auto count = static_cast<size_t>(2 * dims);
-  if (padding.is_int()) return Value::tuple(ValueList(count, padding));
+PaddingBase::PaddingBase(const LayerClass& layer, LayerArgs given)
+    : LayerBase(layer, std::move(given)), mode_(layer.function) {}
+
+Value PaddingBase::sides(const Argument& given) const {
+  Value& padding = given.value;
+  const auto count = static_cast<size_t>(2 * dims());
+  if (padding.is_int())
+    return padding = Value::tuple(ValueList(count, padding));
   if (!padding.is_sequence() || padding.size() != count)
     throw ValueError("expected padding of one or " + std::to_string(count) +
-                     " numbers, got " + py(padding));
-  return Value::tuple(padding.as_sequence());
+                     " numbers, got " + fxjit::repr(padding));
+  return padding = Value::tuple(padding.as_sequence());
 }
-
-}  // namespace
-
-PaddingBase::PaddingBase(const std::string& type_name, std::string mode,
-                         int dims, const Value& padding)
-    : LeafModule(type_name + std::to_string(dims) + "d", {"input"}),
-      padding(sides(padding, dims)),
-      mode_(std::move(mode)) {}
-
-std::string PaddingBase::extra_repr() const { return py(padding); }
 
 Value PaddingBase::forward(Value input) {
   return functional::pad(input, padding, mode_);
 }
 
-PixelShuffle::PixelShuffle(int64_t upscale_factor)
-    : Custom("PixelShuffle", {"input"}), upscale_factor(upscale_factor) {
+PixelShuffle::PixelShuffle(LayerArgs given) : TorchLayer(std::move(given)) {
   if (upscale_factor < 1)
     throw ValueError("expected upscale_factor of at least 1, got " +
                      std::to_string(upscale_factor));
@@ -44,12 +36,7 @@ Value PixelShuffle::forward(Value input) {
   return flatten(flatten(x, -2, -1), -3, -2);
 }
 
-std::string PixelShuffle::extra_repr() const {
-  return "upscale_factor=" + std::to_string(upscale_factor);
-}
-
-PixelUnshuffle::PixelUnshuffle(int64_t downscale_factor)
-    : Custom("PixelUnshuffle", {"input"}), downscale_factor(downscale_factor) {
+PixelUnshuffle::PixelUnshuffle(LayerArgs given) : TorchLayer(std::move(given)) {
   if (downscale_factor < 1)
     throw ValueError("expected downscale_factor of at least 1, got " +
                      std::to_string(downscale_factor));
@@ -62,10 +49,6 @@ Value PixelUnshuffle::forward(Value input) {
   x = movedim(x, -3, -4);                   // C, r, H, W, r
   x = movedim(x, -1, -3);                   // C, r, r, H, W
   return flatten(x, -5, -3);
-}
-
-std::string PixelUnshuffle::extra_repr() const {
-  return "downscale_factor=" + std::to_string(downscale_factor);
 }
 
 }  // namespace fxjit::nn

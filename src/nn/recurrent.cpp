@@ -5,7 +5,7 @@
 
 #include "fxjit/functions.h"
 #include "fxjit/nn/init.h"
-#include "src/nn/repr_parts.h"
+#include "src/nn/gates.h"
 
 namespace fxjit::nn {
 namespace {
@@ -14,27 +14,38 @@ int64_t size_along(const Value& x, int64_t dim) {
   return method(x, "size", {dim}).as_int();
 }
 
-Signature input_and_state() { return Signature({"input", {"hx", None}}); }
-
 }  // namespace
 
-RecurrentBase::RecurrentBase(std::string type_name, Signature signature,
-                             int64_t gates, int64_t input_size,
-                             int64_t hidden_size, RecurrentOptions options)
-    : LeafModule(std::move(type_name), std::move(signature)),
-      gates(gates),
-      input_size(input_size),
-      hidden_size(hidden_size),
-      options(std::move(options)) {
+RecurrentBase::RecurrentBase(const LayerClass& layer, LayerArgs given)
+    : LayerBase(layer, std::move(given)), gates(gates_of(layer)) {
+  check_options();
+  for (int64_t i = 0; i < options.num_layers; ++i) {
+    const std::string suffix = "_l" + std::to_string(i);
+    add_weights(i, suffix);
+    if (options.bidirectional) add_weights(i, suffix + "_reverse");
+  }
+}
+
+RecurrentOptions RecurrentBase::read_options() {
+  return {.num_layers = field("num_layers"),
+          .bias = field("bias"),
+          .batch_first = field("batch_first"),
+          .dropout = field("dropout"),
+          .bidirectional = field("bidirectional"),
+          .nonlinearity = field("nonlinearity"),
+          .proj_size = field("proj_size")};
+}
+
+void RecurrentBase::check_options() const {
   if (hidden_size <= 0)
     throw ValueError("hidden_size must be greater than zero");
-  if (this->options.num_layers <= 0)
+  if (options.num_layers <= 0)
     throw ValueError("num_layers must be greater than zero");
-  const std::string& kind = this->options.nonlinearity;
+  const std::string& kind = options.nonlinearity;
   if (kind != "tanh" && kind != "relu")
     throw ValueError("Unknown nonlinearity '" + kind +
                      "'. Select from 'tanh' or 'relu'.");
-  const int64_t projected = this->options.proj_size;
+  const int64_t projected = options.proj_size;
   if (projected < 0)
     throw ValueError(
         "proj_size should be a positive integer or zero to disable "
@@ -44,11 +55,12 @@ RecurrentBase::RecurrentBase(std::string type_name, Signature signature,
   if (projected > 0 && gates != 4)
     throw ValueError(
         "proj_size argument is only supported for LSTM, not RNN or GRU");
-  for (int64_t layer = 0; layer < this->options.num_layers; ++layer) {
-    const std::string suffix = "_l" + std::to_string(layer);
-    add_weights(layer, suffix);
-    if (this->options.bidirectional) add_weights(layer, suffix + "_reverse");
-  }
+}
+
+std::vector<std::pair<std::string, Parameter*>> RecurrentBase::handles() {
+  std::vector<std::pair<std::string, Parameter*>> handles;
+  for (auto& [name, weight] : weights) handles.emplace_back(name, &weight);
+  return handles;
 }
 
 // The width of a state. State 0 is the hidden one.
@@ -84,7 +96,7 @@ std::string RecurrentBase::extra_repr() const {
     text += ", num_layers=" + std::to_string(options.num_layers);
   if (!options.bias) text += ", bias=False";
   if (options.batch_first) text += ", batch_first=True";
-  if (options.dropout != 0) text += ", dropout=" + py(options.dropout);
+  if (options.dropout != 0) text += ", dropout=" + fxjit::repr(options.dropout);
   if (options.bidirectional) text += ", bidirectional=True";
   return text;
 }
@@ -138,9 +150,10 @@ Value RecurrentBase::run(const char* function_name, Value input,
     if (got == sizes) continue;
     const std::string which =
         states.size() == 2 ? "[" + std::to_string(i) + "]" : "";
-    throw RuntimeError("Expected hidden" + which + " size " +
-                       py(Value::tuple({sizes[0], sizes[1], sizes[2]})) +
-                       ", got " + got.str());
+    throw RuntimeError(
+        "Expected hidden" + which + " size " +
+        fxjit::repr(Value::tuple({sizes[0], sizes[1], sizes[2]})) + ", got " +
+        got.str());
   }
   ValueList flat;
   for (const auto& [name, weight] : weights) flat.push_back(Value(weight));
@@ -156,19 +169,11 @@ Value RecurrentBase::run(const char* function_name, Value input,
   return Value::tuple(std::move(unbatched));
 }
 
-RNN::RNN(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
-    : Custom("RNN", input_and_state(), 1, input_size, hidden_size,
-             std::move(options)) {}
-
 Value RNN::forward(Value input, Value hx) {
   return run(
       options.nonlinearity == "relu" ? "torch.rnn_relu" : "torch.rnn_tanh",
       input, {hx});
 }
-
-LSTM::LSTM(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
-    : Custom("LSTM", input_and_state(), 4, input_size, hidden_size,
-             std::move(options)) {}
 
 Value LSTM::forward(Value input, Value hx) {
   const bool given = !hx.is_none();
@@ -179,10 +184,6 @@ Value LSTM::forward(Value input, Value hx) {
       {getitem(results, 0),
        Value::tuple({getitem(results, 1), getitem(results, 2)})});
 }
-
-GRU::GRU(int64_t input_size, int64_t hidden_size, RecurrentOptions options)
-    : Custom("GRU", input_and_state(), 3, input_size, hidden_size,
-             std::move(options)) {}
 
 Value GRU::forward(Value input, Value hx) {
   return run("torch.gru", input, {hx});

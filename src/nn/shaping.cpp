@@ -1,31 +1,18 @@
 #include "fxjit/nn/shaping.h"
 
 #include "fxjit/functions_structured.h"
-#include "src/nn/repr_parts.h"
+#include "src/ops/python/items.h"
 
 namespace fxjit::nn {
 
-namespace {
-
-// torch keeps factors as floats.
-Value as_floats(const Value& factor) {
-  if (factor.is_none()) return factor;
-  if (factor.is_number()) return factor.as_double();
+Value Upsample::as_floats(const Argument& given) {
+  if (given.value.is_none()) return None;
+  if (given.value.is_number()) return given.value = given.value.as_double();
   ValueList factors;
-  for (const Value& each : factor.as_sequence())
+  for (const Value& each : given.value.as_sequence())
     factors.push_back(each.as_double());
-  return Value::tuple(std::move(factors));
+  return given.value = Value::tuple(std::move(factors));
 }
-
-}  // namespace
-
-Upsample::Upsample(Value size, Value scale_factor, std::string mode,
-                   Value align_corners)
-    : Custom("Upsample", {"input"}),
-      size(std::move(size)),
-      scale_factor(as_floats(scale_factor)),
-      mode(std::move(mode)),
-      align_corners(std::move(align_corners)) {}
 
 Value Upsample::forward(Value input) {
   return functional::interpolate(input, size, scale_factor, mode,
@@ -33,22 +20,15 @@ Value Upsample::forward(Value input) {
 }
 
 std::string Upsample::extra_repr() const {
-  return (scale_factor.is_none() ? "size=" + py(size)
-                                 : "scale_factor=" + py(scale_factor)) +
-         ", mode=" + py(Value(mode));
+  return (scale_factor.is_none()
+              ? "size=" + fxjit::repr(size)
+              : "scale_factor=" + fxjit::repr(scale_factor)) +
+         ", mode=" + fxjit::repr(mode);
 }
-
-Unflatten::Unflatten(int64_t dim, const Dims& unflattened_size)
-    : Custom("Unflatten", {"input"}),
-      dim(dim),
-      unflattened_size(unflattened_size) {}
 
 Value Unflatten::forward(Value input) {
-  return method(input, "unflatten", {dim, size_tuple(unflattened_size)});
-}
-
-std::string Unflatten::extra_repr() const {
-  return "dim=" + py(Value(dim)) + ", unflattened_size=" + py(unflattened_size);
+  return method(input, "unflatten",
+                {dim, ops::python::size_tuple(unflattened_size)});
 }
 
 }  // namespace fxjit::nn

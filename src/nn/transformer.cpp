@@ -2,22 +2,36 @@
 
 #include "fxjit/functions.h"
 #include "fxjit/nn/activation.h"
+#include "fxjit/nn/containers.h"
 #include "fxjit/nn/normalization.h"
 #include "fxjit/nn/shaping.h"
-#include "src/nn/transformer_signatures.h"
 
 namespace fxjit::nn {
+namespace {
 
-TransformerLayerBase::TransformerLayerBase(std::string type_name,
-                                           Signature signature, int64_t d_model,
-                                           int64_t nhead,
-                                           TransformerOptions options,
-                                           bool decodes)
-    : LeafModule(std::move(type_name), std::move(signature)),
-      d_model(d_model),
-      nhead(nhead),
-      options(std::move(options)) {
-  const TransformerOptions& o = this->options;
+// None asks torch to look whether the mask is causal, which changes its speed
+// only.
+Value given_causal(const Value& is_causal) {
+  return is_causal.is_none() ? Value(false) : is_causal;
+}
+
+}  // namespace
+
+TransformerOptions TransformerLayerBase::read_options() {
+  return {.dim_feedforward = field("dim_feedforward"),
+          .dropout = field("dropout"),
+          .activation = field("activation"),
+          .layer_norm_eps = field("layer_norm_eps"),
+          .batch_first = field("batch_first"),
+          .norm_first = field("norm_first"),
+          .bias = field("bias")};
+}
+
+TransformerLayerBase::TransformerLayerBase(const LayerClass& layer,
+                                           LayerArgs given)
+    : LayerBase(layer, std::move(given)) {
+  const bool decodes = layer.name == TransformerDecoderLayer::kClass.name;
+  const TransformerOptions& o = options;
   if (o.activation != "relu" && o.activation != "gelu")
     throw RuntimeError("activation should be relu/gelu, not " + o.activation);
   const auto attention = [&](const char* name) {
@@ -67,11 +81,6 @@ Value TransformerLayerBase::fed_forward(const Value& x, const char* dropout) {
   return call(dropout, call("linear2", call("dropout", active)));
 }
 
-TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead,
-                                                 TransformerOptions options)
-    : Custom("TransformerEncoderLayer", encoder_signature("src_mask", false),
-             d_model, nhead, std::move(options), false) {}
-
 Value TransformerEncoderLayer::forward(Value src, Value src_mask,
                                        Value src_key_padding_mask,
                                        Value is_causal) {
@@ -86,11 +95,6 @@ Value TransformerEncoderLayer::forward(Value src, Value src_mask,
   const Value x = call("norm1", src + attend(src));
   return call("norm2", x + fed_forward(x, "dropout2"));
 }
-
-TransformerDecoderLayer::TransformerDecoderLayer(int64_t d_model, int64_t nhead,
-                                                 TransformerOptions options)
-    : Custom("TransformerDecoderLayer", decoder_signature(false), d_model,
-             nhead, std::move(options), true) {}
 
 Value TransformerDecoderLayer::forward(Value tgt, Value memory, Value tgt_mask,
                                        Value memory_mask,
@@ -114,6 +118,59 @@ Value TransformerDecoderLayer::forward(Value tgt, Value memory, Value tgt_mask,
   Value x = call("norm1", tgt + own(tgt));
   x = call("norm2", x + other(x));
   return call("norm3", x + fed_forward(x, "dropout3"));
+}
+
+TransformerStack::TransformerStack(const LayerClass& layer, LayerArgs given)
+    : LayerBase(layer, std::move(given)) {
+  register_module("layers", ModuleList::create());
+}
+
+void TransformerStack::fill(const ModuleRef& layer, int64_t num_layers,
+                            ModuleRef norm) {
+  if (num_layers < 1)
+    throw ValueError(type_name() + ": expected num_layers > 0, got " +
+                     std::to_string(num_layers));
+  if (!layer) throw ValueError(type_name() + ": expected a layer, got none");
+  Module& layers = get_submodule("layers");
+  for (int64_t i = 0; i < num_layers; ++i)
+    layers.register_module(std::to_string(i), deep_copy(*layer));
+  if (norm) register_module("norm", std::move(norm));
+}
+
+int64_t TransformerStack::num_layers() const {
+  return static_cast<int64_t>(get_submodule("layers").children().size());
+}
+
+Value TransformerStack::run(Value x, const ValueList& memory,
+                            const Kwargs& kwargs) {
+  for (const auto& [name, layer] : get_submodule("layers").children()) {
+    ValueList args = {std::move(x)};
+    args.insert(args.end(), memory.begin(), memory.end());
+    x = layer->call(args, kwargs);
+  }
+  const ModuleRef* const norm = children().find("norm");
+  return norm && *norm ? (*norm)->call({std::move(x)}) : x;
+}
+
+Value TransformerEncoder::forward(Value src, Value mask,
+                                  Value src_key_padding_mask, Value is_causal) {
+  return run(std::move(src), {},
+             {{"src_mask", std::move(mask)},
+              {"is_causal", given_causal(is_causal)},
+              {"src_key_padding_mask", std::move(src_key_padding_mask)}});
+}
+
+Value TransformerDecoder::forward(Value tgt, Value memory, Value tgt_mask,
+                                  Value memory_mask, Value tgt_key_padding_mask,
+                                  Value memory_key_padding_mask,
+                                  Value tgt_is_causal, Value memory_is_causal) {
+  return run(std::move(tgt), {std::move(memory)},
+             {{"tgt_mask", std::move(tgt_mask)},
+              {"memory_mask", std::move(memory_mask)},
+              {"tgt_key_padding_mask", std::move(tgt_key_padding_mask)},
+              {"memory_key_padding_mask", std::move(memory_key_padding_mask)},
+              {"tgt_is_causal", given_causal(tgt_is_causal)},
+              {"memory_is_causal", std::move(memory_is_causal)}});
 }
 
 }  // namespace fxjit::nn

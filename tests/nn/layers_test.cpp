@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "fxjit/fx/symbolic_trace.h"
@@ -98,6 +99,28 @@ TEST_P(Layers, ComputesAsTorchWhenTraced) {
   check(fx::GraphModule::create(*holder, std::move(graph))(input), GetParam());
 }
 
+// By name, in any order, and nothing beside them.
+TEST_P(Layers, AreMadeAgainOfTheirArguments) {
+  const ModuleRef module = GetParam().make();
+  const ModuleType* const type = find_module_type(*module);
+  ASSERT_NE(type, nullptr);
+  if (!module->children().empty()) GTEST_SKIP() << "children are not arguments";
+  const Kwargs arguments = type->arguments(*module);
+  Kwargs given(arguments.rbegin(), arguments.rend());
+  const ModuleRef again = make_module(type->name, given);
+  EXPECT_EQ(again->repr(), module->repr());
+  const Kwargs kept = type->arguments(*again);
+  ASSERT_EQ(kept.size(), arguments.size());
+  for (const auto& [name, value] : arguments) {
+    const auto found =
+        std::ranges::find(kept, name, &Kwargs::value_type::first);
+    ASSERT_NE(found, kept.end()) << name;
+    EXPECT_EQ(repr(found->second), repr(value)) << name;
+  }
+  given.emplace_back("surplus", 1);
+  EXPECT_THROW(make_module(type->name, given), UserError);
+}
+
 INSTANTIATE_TEST_SUITE_P(Torch, Layers, testing::ValuesIn(layer_cases()),
                          [](const auto& info) {
                            return std::string(info.param.name);
@@ -119,9 +142,61 @@ TEST(Layers, WrongOptionsAreRefused) {
   EXPECT_THROW(GroupNorm::create(3, 4), ValueError);
   EXPECT_THROW(Conv2d::create(3, 4, 3, ConvOptions{.groups = 2}), ValueError);
   EXPECT_THROW(Conv2d::create(3, 4, Value::tuple({1, 2, 3})), ValueError);
+  EXPECT_THROW(Conv2d::create(3, 4, "same"), ValueError);
   const auto norm = BatchNorm2d::create(3);
   norm->eval();
   EXPECT_THROW(norm(Tensor::zeros({2, 3})), ValueError);
+}
+
+TEST(Layers, ArgumentsTakeTheTypeOfTheirMember) {
+  const ModuleRef norm =
+      make_module("LayerNorm", {{"normalized_shape", Value::list({2, 3})},
+                                {"eps", 1},
+                                {"elementwise_affine", true},
+                                {"bias", false}});
+  EXPECT_EQ(norm->repr(),
+            "LayerNorm((2, 3), eps=1.0, elementwise_affine=True, bias=False)");
+  try {
+    make_module("Softmax", {{"dim", 1.5}});
+    FAIL() << "a float is taken for an int";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.message(),
+              "[Softmax] argument dim: expected an int, got 1.5");
+  }
+}
+
+TEST(Layers, SizesOfNoneAreNotTakenFromOtherMembers) {
+  const ModuleRef pool = make_module("AvgPool1d", {{"kernel_size", None},
+                                                   {"stride", None},
+                                                   {"padding", 0},
+                                                   {"ceil_mode", false},
+                                                   {"count_include_pad", true}});
+  EXPECT_EQ(pool->repr(),
+            "AvgPool1d(kernel_size=None, stride=None, padding=(0,))");
+}
+
+// What is printed and written follows the members that forward reads.
+TEST(Layers, PresenceIsThatOfTheMember) {
+  const auto linear = Linear::create(2, 3);
+  linear->bias = linear->register_parameter("bias", Parameter());
+  EXPECT_EQ(linear->repr(),
+            "Linear(in_features=2, out_features=3, bias=False)");
+  EXPECT_EQ(repr(find_module_type(*linear)->arguments(*linear)[2].second),
+            "False");
+}
+
+TEST(FunctionLayer, IsABaseForUsers) {
+  struct Sharp : Custom<Sharp, FunctionLayer> {
+    Sharp()
+        : Custom("Sharp", "torch._C._nn.softplus",
+                 {{"", 2.0}, {"threshold", 20.0}}) {}
+  };
+  const auto sharp = Sharp::create();
+  EXPECT_EQ(sharp->repr(), "Sharp(2.0, threshold=20.0)");
+  const auto softplus = Softplus::create(2, 20);
+  const Tensor x = Tensor::from(std::vector<float>{-1, 0.5}, {2});
+  EXPECT_EQ(sharp(x).as_tensor().to_floats(),
+            softplus(x).as_tensor().to_floats());
 }
 
 TEST(Losses, RemovedWeightsAreNamed) {

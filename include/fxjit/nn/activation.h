@@ -3,137 +3,112 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "fxjit/nn/layer.h"
 
 namespace fxjit::nn {
 
-class Identity : public Layer<Identity> {
- public:
-  Identity();
-  Value forward(Value input);
+struct Identity : OwnLayer<Identity, "Identity"> {
+  Value forward(Value input) { return input; }
 };
 
-struct ReLU : Custom<ReLU, FunctionLayer> {
-  ReLU() : Custom("ReLU", "F.relu") {}
-};
-
-struct ReLU6 : Custom<ReLU6, FunctionLayer> {
-  ReLU6() : Custom("ReLU6", "F.relu6") {}
-};
-
-struct SiLU : Custom<SiLU, FunctionLayer> {
-  SiLU() : Custom("SiLU", "F.silu") {}
-};
-
-struct Tanh : Custom<Tanh, FunctionLayer> {
-  Tanh() : Custom("Tanh", "torch.tanh") {}
-};
-
-struct Sigmoid : Custom<Sigmoid, FunctionLayer> {
-  Sigmoid() : Custom("Sigmoid", "torch.sigmoid") {}
-};
-
-struct Hardswish : Custom<Hardswish, FunctionLayer> {
-  Hardswish() : Custom("Hardswish", "F.hardswish") {}
-};
-
-struct Hardsigmoid : Custom<Hardsigmoid, FunctionLayer> {
-  Hardsigmoid() : Custom("Hardsigmoid", "F.hardsigmoid") {}
-};
-
-struct Mish : Custom<Mish, FunctionLayer> {
-  Mish() : Custom("Mish", "F.mish") {}
-};
-
+struct ReLU : TorchLayer<ReLU, "ReLU", "F.relu"> {};
+struct ReLU6 : TorchLayer<ReLU6, "ReLU6", "F.relu6"> {};
+struct SiLU : TorchLayer<SiLU, "SiLU", "F.silu"> {};
+struct Tanh : TorchLayer<Tanh, "Tanh", "torch.tanh"> {};
+struct Sigmoid : TorchLayer<Sigmoid, "Sigmoid", "torch.sigmoid"> {};
+struct Hardswish : TorchLayer<Hardswish, "Hardswish", "F.hardswish"> {};
+struct Hardsigmoid : TorchLayer<Hardsigmoid, "Hardsigmoid", "F.hardsigmoid"> {};
+struct Mish : TorchLayer<Mish, "Mish", "F.mish"> {};
 // `approximate`: "none" (through erf) or "tanh".
-class GELU : public Layer<GELU> {
- public:
-  explicit GELU(std::string approximate = "none");
+struct GELU : OwnLayer<GELU, "GELU"> {
+  using TorchLayer::TorchLayer;
+  explicit GELU(std::string approximate = "none")
+      : TorchLayer(LayerArgs::of({approximate})) {}
   Value forward(Value input);
-  std::string extra_repr() const override;
-  const std::string approximate;
+  const std::string approximate = field("approximate");
 };
 
-struct LeakyReLU : Custom<LeakyReLU, FunctionLayer> {
+struct LeakyReLU : TorchLayer<LeakyReLU, "LeakyReLU", "F.leaky_relu"> {
+  using TorchLayer::TorchLayer;
   explicit LeakyReLU(double negative_slope = 0.01)
-      : Custom("LeakyReLU", "F.leaky_relu",
-               {{"negative_slope", negative_slope}}),
-        negative_slope(negative_slope) {}
-  const double negative_slope;
+      : TorchLayer(LayerArgs::of({negative_slope})) {}
+  const double negative_slope = field("negative_slope");
 };
 
 // x where positive, else weight * x; the weight is one number or one per
 // channel (dim 1).
-class PReLU : public Layer<PReLU> {
+class PReLU : public OwnLayer<PReLU, "PReLU"> {
  public:
-  explicit PReLU(int64_t num_parameters = 1, double init = 0.25);
+  explicit PReLU(LayerArgs given);
+  explicit PReLU(int64_t num_parameters = 1, double init = 0.25)
+      : PReLU(LayerArgs::of({num_parameters, init})) {}
   Value forward(Value input);
-  std::string extra_repr() const override;
-  const int64_t num_parameters;
-  const double init;
+  const int64_t num_parameters = field("num_parameters");
+  const double init = field("init", Shown::hidden);
   Parameter weight;
 };
 
-struct ELU : Custom<ELU, FunctionLayer> {
-  explicit ELU(double alpha = 1.0)
-      : Custom("ELU", "F.elu", {{"alpha", alpha}}), alpha(alpha) {}
-  const double alpha;
+struct ELU : TorchLayer<ELU, "ELU", "F.elu"> {
+  using TorchLayer::TorchLayer;
+  explicit ELU(double alpha = 1.0) : TorchLayer(LayerArgs::of({alpha})) {}
+  const double alpha = field("alpha");
 };
 
 // The first half along `dim` times the sigmoid of the second.
-struct GLU : Custom<GLU, FunctionLayer> {
-  explicit GLU(int64_t dim = -1)
-      : Custom("GLU", "F.glu", {{"dim", dim}}), dim(dim) {}
-  const int64_t dim;
+struct GLU : TorchLayer<GLU, "GLU", "F.glu"> {
+  using TorchLayer::TorchLayer;
+  explicit GLU(int64_t dim = -1) : TorchLayer(LayerArgs::of({dim})) {}
+  const int64_t dim = field("dim");
 };
 
-struct Softplus : Custom<Softplus, FunctionLayer> {
+struct Softplus : TorchLayer<Softplus, "Softplus", "torch._C._nn.softplus"> {
+  using TorchLayer::TorchLayer;
   explicit Softplus(double beta = 1.0, double threshold = 20.0)
-      : Custom("Softplus", "torch._C._nn.softplus",
-               {{"beta", beta}, {"threshold", threshold}}),
-        beta(beta),
-        threshold(threshold) {}
-  const double beta, threshold;
+      : TorchLayer(LayerArgs::of({beta, threshold})) {}
+  const double beta = field("beta"), threshold = field("threshold");
 };
 
-struct Hardtanh : Custom<Hardtanh, FunctionLayer> {
+struct Hardtanh : TorchLayer<Hardtanh, "Hardtanh", "F.hardtanh"> {
+  using TorchLayer::TorchLayer;
   explicit Hardtanh(double min_val = -1.0, double max_val = 1.0)
-      : Custom("Hardtanh", "F.hardtanh",
-               {{"min_val", min_val}, {"max_val", max_val}}),
-        min_val(min_val),
-        max_val(max_val) {}
-  const double min_val, max_val;
+      : TorchLayer(LayerArgs::of({min_val, max_val})) {}
+  const double min_val = field("min_val"), max_val = field("max_val");
 };
 
-struct Softmax : Custom<Softmax, FunctionLayer> {
-  explicit Softmax(int64_t dim)
-      : Custom("Softmax", "F.softmax", {{"dim", dim}}), dim(dim) {}
-  const int64_t dim;
+struct Softmax : TorchLayer<Softmax, "Softmax", "F.softmax"> {
+  using TorchLayer::TorchLayer;
+  explicit Softmax(int64_t dim) : TorchLayer(LayerArgs::of({dim})) {}
+  const int64_t dim = field("dim");
 };
 
-struct LogSoftmax : Custom<LogSoftmax, FunctionLayer> {
-  explicit LogSoftmax(int64_t dim)
-      : Custom("LogSoftmax", "F.log_softmax", {{"dim", dim}}), dim(dim) {}
-  const int64_t dim;
+struct LogSoftmax : TorchLayer<LogSoftmax, "LogSoftmax", "F.log_softmax"> {
+  using TorchLayer::TorchLayer;
+  explicit LogSoftmax(int64_t dim) : TorchLayer(LayerArgs::of({dim})) {}
+  const int64_t dim = field("dim");
 };
 
 // The identity after eval(); running it in training mode is refused.
-class Dropout : public Layer<Dropout> {
+class Dropout : public OwnLayer<Dropout, "Dropout"> {
  public:
-  explicit Dropout(double p = 0.5);
+  explicit Dropout(LayerArgs given);
+  explicit Dropout(double p = 0.5) : Dropout(LayerArgs::of({p})) {}
   Value forward(Value input);
   std::string extra_repr() const override;
-  const double p;
+  const double p = field("p");
 };
 
-class Flatten : public Layer<Flatten> {
- public:
-  explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1);
+struct Flatten : OwnLayer<Flatten, "Flatten"> {
+  using TorchLayer::TorchLayer;
+  explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1)
+      : TorchLayer(LayerArgs::of({start_dim, end_dim})) {}
   Value forward(Value input);
-  std::string extra_repr() const override;
-  const int64_t start_dim, end_dim;
+  const int64_t start_dim = field("start_dim"), end_dim = field("end_dim");
 };
+
+using ActivationLayers =
+    LayerList<Identity, ReLU, ReLU6, SiLU, Tanh, Sigmoid, Hardswish,
+              Hardsigmoid, Mish, GELU, LeakyReLU, PReLU, ELU, GLU, Softplus,
+              Hardtanh, Softmax, LogSoftmax, Dropout, Flatten>;
 
 }  // namespace fxjit::nn

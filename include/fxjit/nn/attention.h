@@ -9,11 +9,10 @@
 namespace fxjit::nn {
 
 // nn.Linear under the name that torch prints for output projections.
-class NonDynamicallyQuantizableLinear
-    : public Custom<NonDynamicallyQuantizableLinear, LinearBase> {
- public:
-  NonDynamicallyQuantizableLinear(int64_t in_features, int64_t out_features,
-                                  bool bias = true);
+struct NonDynamicallyQuantizableLinear
+    : LinearLayer<NonDynamicallyQuantizableLinear,
+                  "NonDynamicallyQuantizableLinear"> {
+  using LinearLayer::LinearLayer;
 };
 
 // torch's keyword arguments and defaults.
@@ -39,16 +38,22 @@ struct MultiheadOptions {
 // others, S + 1 or S + 2 in all, and no mask hides them. ValueError for heads
 // that do not divide embed_dim. The last projection is the submodule
 // `out_proj`.
-class MultiheadAttention : public Layer<MultiheadAttention> {
+class MultiheadAttention
+    : public OwnLayer<MultiheadAttention, "MultiheadAttention",
+                      "query key value key_padding_mask=None need_weights=True "
+                      "attn_mask=None average_attn_weights=True "
+                      "is_causal=False"> {
  public:
+  explicit MultiheadAttention(LayerArgs given);
   MultiheadAttention(int64_t embed_dim, int64_t num_heads,
                      MultiheadOptions options = {});
   Value forward(Value query, Value key, Value value, Value key_padding_mask,
                 Value need_weights, Value attn_mask, Value average_attn_weights,
                 Value is_causal);
+  std::string extra_repr() const override { return {}; }
 
-  const int64_t embed_dim, num_heads;
-  const MultiheadOptions options;
+  const int64_t embed_dim = field("embed_dim"), num_heads = field("num_heads");
+  const MultiheadOptions options = read_options();
   // [3 * embed_dim, embed_dim], or undefined and three of them where keys or
   // values have a width of their own.
   Parameter in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight;
@@ -56,9 +61,13 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   Parameter bias_k, bias_v;  // [1, 1, embed_dim] if `add_bias_kv`.
 
  private:
+  MultiheadOptions read_options();
   Value projected(const Value& input, int part) const;
   Value split(const Value& input) const;
   Value with_more(const Value& heads, const Parameter& more) const;
 };
+
+using AttentionLayers =
+    LayerList<NonDynamicallyQuantizableLinear, MultiheadAttention>;
 
 }  // namespace fxjit::nn

@@ -10,13 +10,13 @@
 namespace fxjit::nn {
 
 // Weights and printed form. Two biases, as torch has them, or none.
-class CellBase : public LeafModule {
+class CellBase : public LayerBase {
  public:
-  CellBase(std::string type_name, int64_t gates, int64_t input_size,
-           int64_t hidden_size, bool with_bias);
+  CellBase(const LayerClass& layer, LayerArgs given);
   std::string extra_repr() const override;
 
-  const int64_t input_size, hidden_size;
+  const int64_t input_size = field("input_size");
+  const int64_t hidden_size = field("hidden_size");
   Parameter weight_ih, weight_hh, bias_ih, bias_hh;
 
  protected:
@@ -26,27 +26,36 @@ class CellBase : public LeafModule {
   Value zeros_like_state(const Value& input) const;
 };
 
+template <typename T, Text name>
+using CellLayer = OwnLayer<T, name, "input hx=None", CellBase>;
+
 // `nonlinearity`: "tanh" or "relu". Gives the new state.
-class RNNCell : public Custom<RNNCell, CellBase> {
+class RNNCell : public CellLayer<RNNCell, "RNNCell"> {
  public:
+  explicit RNNCell(LayerArgs given);
   RNNCell(int64_t input_size, int64_t hidden_size, bool bias = true,
-          std::string nonlinearity = "tanh");
+          std::string nonlinearity = "tanh")
+      : RNNCell(LayerArgs::of({input_size, hidden_size, bias, nonlinearity})) {}
   Value forward(Value input, Value hx);
   std::string extra_repr() const override;
-  const std::string nonlinearity;
+  const std::string nonlinearity = field("nonlinearity");
 };
 
 // Takes and gives the tuple (h, c).
-class LSTMCell : public Custom<LSTMCell, CellBase> {
- public:
-  LSTMCell(int64_t input_size, int64_t hidden_size, bool bias = true);
+struct LSTMCell : CellLayer<LSTMCell, "LSTMCell"> {
+  using TorchLayer::TorchLayer;
+  LSTMCell(int64_t input_size, int64_t hidden_size, bool bias = true)
+      : TorchLayer(LayerArgs::of({input_size, hidden_size, bias})) {}
   Value forward(Value input, Value hx);
 };
 
-class GRUCell : public Custom<GRUCell, CellBase> {
- public:
-  GRUCell(int64_t input_size, int64_t hidden_size, bool bias = true);
+struct GRUCell : CellLayer<GRUCell, "GRUCell"> {
+  using TorchLayer::TorchLayer;
+  GRUCell(int64_t input_size, int64_t hidden_size, bool bias = true)
+      : TorchLayer(LayerArgs::of({input_size, hidden_size, bias})) {}
   Value forward(Value input, Value hx);
 };
+
+using CellLayers = LayerList<RNNCell, LSTMCell, GRUCell>;
 
 }  // namespace fxjit::nn

@@ -33,13 +33,28 @@ namespace fxjit::nn {
 class DeclaredModule : public Module {
  public:
   DeclaredModule(std::string type_name, Signature signature);
+  DeclaredModule(const DeclaredModule&);
+  ~DeclaredModule() override;
   const Signature& signature() const override { return signature_; }
+
+ protected:
+  // Binds the arguments of a call to the declared names.
+  Value bind_and_invoke(const ValueList& args, const Kwargs& kwargs);
+  // UserError unless forward takes as many values as names are declared.
+  void check_forward(size_t parameters, size_t values) const;
 
  private:
   Signature signature_;
 };
 
 namespace detail {
+
+// A handle that owns `module`, as a Module: one control block for all classes.
+template <typename T>
+std::shared_ptr<T> owned(T* module) {
+  std::shared_ptr<Module> owner(static_cast<Module*>(module));
+  return std::shared_ptr<T>(std::move(owner), module);
+}
 
 template <typename T>
 concept HasOneForward = requires { &T::forward; };
@@ -94,24 +109,23 @@ class Custom : public Base {
 
   template <typename... Args>
   static Ref<T> create(Args&&... args) {
-    return Ref<T>(std::make_shared<T>(std::forward<Args>(args)...));
+    return Ref<T>(detail::owned(new T(std::forward<Args>(args)...)));
   }
 
   std::shared_ptr<Module> clone() const override {
     if constexpr (std::is_copy_constructible_v<T>)
       if (typeid(*this) == typeid(T))
-        return std::make_shared<T>(static_cast<const T&>(*this));
+        return detail::owned(new T(static_cast<const T&>(*this)));
     return Base::clone();
   }
 
   Value invoke(const ValueList& args, const Kwargs& kwargs) override {
-    return invoke_bound(
-        this->signature().bind(args, kwargs, this->type_name() + ".forward"));
+    return this->bind_and_invoke(args, kwargs);
   }
   Value invoke_bound(std::vector<Value> bound) override {
     if constexpr (detail::check_forward<T>()) {
       constexpr size_t arity = kArity<decltype(&T::forward)>;
-      check_arity(arity, bound.size(), this->type_name() + ".forward");
+      this->check_forward(arity, bound.size());
       return apply(bound, std::make_index_sequence<arity>());
     }
     return None;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +22,37 @@
 
 namespace fxjit::nn {
 
+// One constructor argument of a layer. Converts to the type of the member that
+// keeps it and leaves it in `value` as that type prints: ints given for floats
+// become floats, sizes a tuple. UserError naming the layer and the argument
+// when it is of another type.
+class Argument {
+ public:
+  Argument(std::string_view layer, std::string_view name, Value& value)
+      : layer(layer), name(name), value(value) {}
+
+  const std::string_view layer, name;
+  Value& value;
+
+  operator bool() const;                    // NOLINT: reads like the member
+  operator int64_t() const;                 // NOLINT
+  operator double() const;                  // NOLINT
+  operator std::string() const;             // NOLINT
+  operator Dims() const;                    // NOLINT
+  operator Value() const { return value; }  // NOLINT
+  // Nothing if it is None.
+  template <typename T>
+  std::optional<T> or_none() const {
+    return value.is_none() ? std::nullopt : std::optional<T>(T(*this));
+  }
+
+  // UserError: "[Linear] argument bias: " and what is wrong.
+  [[noreturn]] void fail(const std::string& what) const;
+
+ private:
+  void check(bool fits, const char* expected) const;
+};
+
 // Takes arguments by name, each once. UserError naming the type and the
 // argument when it is missing, of another type, or left over.
 class ArgumentReader {
@@ -29,16 +61,19 @@ class ArgumentReader {
   Value value(std::string_view name);
   // Takes the argument if it is None.
   bool none(std::string_view name);
-  int64_t integer(std::string_view name);
-  double floating(std::string_view name);
-  bool boolean(std::string_view name);
-  std::string string(std::string_view name);
-  Dims dims(std::string_view name);
+  int64_t integer(std::string_view name) { return as<int64_t>(name); }
+  double floating(std::string_view name) { return as<double>(name); }
+  bool boolean(std::string_view name) { return as<bool>(name); }
+  std::string string(std::string_view name) { return as<std::string>(name); }
+  Dims dims(std::string_view name) { return as<Dims>(name); }
   void finish() const;
 
  private:
-  [[noreturn]] void fail(std::string_view name, const std::string& what) const;
-
+  template <typename T>
+  T as(std::string_view name) {
+    Value given = value(name);
+    return Argument(type_, name, given);
+  }
   Kwargs::iterator find(std::string_view name);
 
   std::string type_;

@@ -4,140 +4,125 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "fxjit/nn/layer.h"
 
 namespace fxjit::nn {
 
-struct LogSigmoid : Custom<LogSigmoid, FunctionLayer> {
-  LogSigmoid() : Custom("LogSigmoid", "torch.nn.functional.logsigmoid") {}
-};
+struct LogSigmoid
+    : TorchLayer<LogSigmoid, "LogSigmoid", "torch.nn.functional.logsigmoid"> {};
+struct Softsign : TorchLayer<Softsign, "Softsign", "F.softsign"> {};
+struct Tanhshrink : TorchLayer<Tanhshrink, "Tanhshrink", "F.tanhshrink"> {};
+struct SELU : TorchLayer<SELU, "SELU", "F.selu"> {};
 
-struct Softsign : Custom<Softsign, FunctionLayer> {
-  Softsign() : Custom("Softsign", "F.softsign") {}
-};
-
-struct Tanhshrink : Custom<Tanhshrink, FunctionLayer> {
-  Tanhshrink() : Custom("Tanhshrink", "F.tanhshrink") {}
-};
-
-struct SELU : Custom<SELU, FunctionLayer> {
-  SELU() : Custom("SELU", "F.selu") {}
-};
-
-struct CELU : Custom<CELU, FunctionLayer> {
-  explicit CELU(double alpha = 1.0)
-      : Custom("CELU", "F.celu", {{"alpha", alpha}}), alpha(alpha) {}
-  const double alpha;
+struct CELU : TorchLayer<CELU, "CELU", "F.celu"> {
+  using TorchLayer::TorchLayer;
+  explicit CELU(double alpha = 1.0) : TorchLayer(LayerArgs::of({alpha})) {}
+  const double alpha = field("alpha");
 };
 
 // Zero between -lambd and lambd, the input elsewhere.
-struct Hardshrink : Custom<Hardshrink, FunctionLayer> {
+struct Hardshrink
+    : TorchLayer<Hardshrink, "Hardshrink", "torch.nn.functional.hardshrink"> {
+  using TorchLayer::TorchLayer;
   explicit Hardshrink(double lambd = 0.5)
-      : Custom("Hardshrink", "torch.nn.functional.hardshrink", {{"", lambd}}),
-        lambd(lambd) {}
-  const double lambd;
+      : TorchLayer(LayerArgs::of({lambd})) {}
+  const double lambd = field("lambd", Shown::bare);
 };
 
 // The input moved towards zero by lambd.
-struct Softshrink : Custom<Softshrink, FunctionLayer> {
+struct Softshrink
+    : TorchLayer<Softshrink, "Softshrink", "torch.nn.functional.softshrink"> {
+  using TorchLayer::TorchLayer;
   explicit Softshrink(double lambd = 0.5)
-      : Custom("Softshrink", "torch.nn.functional.softshrink", {{"", lambd}}),
-        lambd(lambd) {}
-  const double lambd;
+      : TorchLayer(LayerArgs::of({lambd})) {}
+  const double lambd = field("lambd", Shown::bare);
 };
 
 // `value` where the input is not above `threshold`.
-struct Threshold : Custom<Threshold, FunctionLayer> {
+struct Threshold
+    : TorchLayer<Threshold, "Threshold", "torch.nn.functional._threshold"> {
+  using TorchLayer::TorchLayer;
   Threshold(double threshold, double value)
-      : Custom("Threshold", "torch.nn.functional._threshold",
-               {{"threshold", threshold}, {"value", value}}),
-        threshold(threshold),
-        value(value) {}
-  const double threshold, value;
+      : TorchLayer(LayerArgs::of({threshold, value})) {}
+  const double threshold = field("threshold"), value = field("value");
 };
 
 // Softmax of the negative input.
-class Softmin : public Layer<Softmin> {
- public:
-  explicit Softmin(int64_t dim);
+struct Softmin : OwnLayer<Softmin, "Softmin"> {
+  using TorchLayer::TorchLayer;
+  explicit Softmin(int64_t dim) : TorchLayer(LayerArgs::of({dim})) {}
   Value forward(Value input);
-  std::string extra_repr() const override;
-  const int64_t dim;
+  const int64_t dim = field("dim");
 };
 
 // Turns the windows of [N, C, H, W] or [C, H, W] into columns
 // [N, C * window, count].
-struct Unfold : Custom<Unfold, FunctionLayer> {
+struct Unfold : TorchLayer<Unfold, "Unfold", "torch.nn.functional.unfold"> {
+  using TorchLayer::TorchLayer;
   explicit Unfold(Value kernel_size, Value dilation = 1, Value padding = 0,
                   Value stride = 1)
-      : Custom("Unfold", "torch.nn.functional.unfold",
-               {{"kernel_size", kernel_size},
-                {"dilation", dilation},
-                {"padding", padding},
-                {"stride", stride}}),
-        kernel_size(std::move(kernel_size)),
-        dilation(std::move(dilation)),
-        padding(std::move(padding)),
-        stride(std::move(stride)) {}
-  const Value kernel_size, dilation, padding, stride;
+      : TorchLayer(LayerArgs::of({kernel_size, dilation, padding, stride})) {}
+  const Value kernel_size = field("kernel_size"), dilation = field("dilation"),
+              padding = field("padding"), stride = field("stride");
 };
 
 // Sums columns back into an image of `output_size`.
-struct Fold : Custom<Fold, FunctionLayer> {
+struct Fold : TorchLayer<Fold, "Fold", "torch.nn.functional.fold"> {
+  using TorchLayer::TorchLayer;
   Fold(Value output_size, Value kernel_size, Value dilation = 1,
        Value padding = 0, Value stride = 1)
-      : Custom("Fold", "torch.nn.functional.fold",
-               {{"output_size", output_size},
-                {"kernel_size", kernel_size},
-                {"dilation", dilation},
-                {"padding", padding},
-                {"stride", stride}}),
-        output_size(std::move(output_size)),
-        kernel_size(std::move(kernel_size)),
-        dilation(std::move(dilation)),
-        padding(std::move(padding)),
-        stride(std::move(stride)) {}
-  const Value output_size, kernel_size, dilation, padding, stride;
+      : TorchLayer(LayerArgs::of(
+            {output_size, kernel_size, dilation, padding, stride})) {}
+  const Value output_size = field("output_size"),
+              kernel_size = field("kernel_size"), dilation = field("dilation"),
+              padding = field("padding"), stride = field("stride");
 };
 
-struct ChannelShuffle : Custom<ChannelShuffle, FunctionLayer> {
+struct ChannelShuffle
+    : TorchLayer<ChannelShuffle, "ChannelShuffle", "torch.channel_shuffle"> {
+  using TorchLayer::TorchLayer;
   explicit ChannelShuffle(int64_t groups)
-      : Custom("ChannelShuffle", "torch.channel_shuffle", {{"groups", groups}}),
-        groups(groups) {}
-  const int64_t groups;
+      : TorchLayer(LayerArgs::of({groups})) {}
+  const int64_t groups = field("groups");
 };
 
 // Each channel over a power of the mean square of its `size` neighbours.
-struct LocalResponseNorm : Custom<LocalResponseNorm, FunctionLayer> {
+struct LocalResponseNorm
+    : TorchLayer<LocalResponseNorm, "LocalResponseNorm",
+                 "torch.nn.functional.local_response_norm"> {
+  using TorchLayer::TorchLayer;
   explicit LocalResponseNorm(int64_t size, double alpha = 1e-4,
                              double beta = 0.75, double k = 1.0)
-      : Custom("LocalResponseNorm", "torch.nn.functional.local_response_norm",
-               {{"", size}, {"alpha", alpha}, {"beta", beta}, {"k", k}}),
-        size(size),
-        alpha(alpha),
-        beta(beta),
-        k(k) {}
-  const int64_t size;
-  const double alpha, beta, k;
+      : TorchLayer(LayerArgs::of({size, alpha, beta, k})) {}
+  const int64_t size = field("size", Shown::bare);
+  const double alpha = field("alpha"), beta = field("beta"), k = field("k");
 };
 
-class CosineSimilarity : public Layer<CosineSimilarity> {
- public:
-  explicit CosineSimilarity(int64_t dim = 1, double eps = 1e-8);
-  Value forward(Value x1, Value x2);
-  const int64_t dim;
-  const double eps;
+struct CosineSimilarity : TorchLayer<CosineSimilarity, "CosineSimilarity",
+                                     "torch.cosine_similarity", "x1 x2"> {
+  using TorchLayer::TorchLayer;
+  explicit CosineSimilarity(int64_t dim = 1, double eps = 1e-8)
+      : TorchLayer(LayerArgs::of({dim, eps})) {}
+  Value forward(Value x1, Value x2) { return run({x1, x2}); }
+  const int64_t dim = field("dim", Shown::hidden);
+  const double eps = field("eps", Shown::hidden);
 };
 
-class PairwiseDistance : public Layer<PairwiseDistance> {
- public:
+struct PairwiseDistance : TorchLayer<PairwiseDistance, "PairwiseDistance",
+                                     "torch.pairwise_distance", "x1 x2"> {
+  using TorchLayer::TorchLayer;
   explicit PairwiseDistance(double p = 2.0, double eps = 1e-6,
-                            bool keepdim = false);
-  Value forward(Value x1, Value x2);
-  const double p, eps;
-  const bool keepdim;
+                            bool keepdim = false)
+      : TorchLayer(LayerArgs::of({p, eps, keepdim})) {}
+  Value forward(Value x1, Value x2) { return run({x1, x2}); }
+  const double p = field("p", Shown::hidden), eps = field("eps", Shown::hidden);
+  const bool keepdim = field("keepdim", Shown::hidden);
 };
+
+using PointwiseLayers =
+    LayerList<LogSigmoid, Softsign, Tanhshrink, SELU, CELU, Hardshrink,
+              Softshrink, Threshold, Softmin, Unfold, Fold, ChannelShuffle,
+              LocalResponseNorm, CosineSimilarity, PairwiseDistance>;
 
 }  // namespace fxjit::nn

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "fxjit/nn/layer.h"
 
@@ -13,116 +12,119 @@ namespace fxjit::nn {
 // What all max pools have.
 class MaxPoolBase : public FunctionLayer {
  public:
-  MaxPoolBase(int dims, Value kernel_size, const Value& stride, Value padding,
-              Value dilation, bool ceil_mode);
+  using FunctionLayer::FunctionLayer;
 
-  const Value kernel_size, stride, padding, dilation;
-  const bool ceil_mode;
-};
-
-class MaxPool1d : public Custom<MaxPool1d, MaxPoolBase> {
- public:
-  explicit MaxPool1d(Value kernel_size, Value stride = None, Value padding = 0,
-                     Value dilation = 1, bool ceil_mode = false)
-      : Custom(1, std::move(kernel_size), stride,
-               std::move(padding), std::move(dilation), ceil_mode) {}
-};
-
-class MaxPool2d : public Custom<MaxPool2d, MaxPoolBase> {
- public:
-  explicit MaxPool2d(Value kernel_size, Value stride = None, Value padding = 0,
-                     Value dilation = 1, bool ceil_mode = false)
-      : Custom(2, std::move(kernel_size), stride,
-               std::move(padding), std::move(dilation), ceil_mode) {}
-};
-
-class MaxPool3d : public Custom<MaxPool3d, MaxPoolBase> {
- public:
-  explicit MaxPool3d(Value kernel_size, Value stride = None, Value padding = 0,
-                     Value dilation = 1, bool ceil_mode = false)
-      : Custom(3, std::move(kernel_size), stride,
-               std::move(padding), std::move(dilation), ceil_mode) {}
-};
-
-// What all average pools have. Sums are divided by `divisor_override` unless
-// none, which pools of one dim do not take.
-class AvgPoolBase : public LeafModule {
- public:
-  AvgPoolBase(int dims, Value kernel_size, const Value& stride, Value padding,
-              bool ceil_mode, bool count_include_pad, Value divisor_override);
-  Value forward(Value input);
-  std::string extra_repr() const override;
-
-  const Value kernel_size, stride, padding;
-  const bool ceil_mode, count_include_pad;
-  const Value divisor_override;
+  const Value kernel_size = field("kernel_size"),
+              stride = or_kernel(field("stride")), padding = field("padding"),
+              dilation = field("dilation");
+  const bool ceil_mode = field("ceil_mode");
 
  private:
-  const int dims_;
+  Value or_kernel(const Argument& stride) const;
+};
+
+template <typename T, Text name, Text function>
+class MaxPool : public TorchLayer<T, name, function, "input", MaxPoolBase> {
+ public:
+  using MaxPool::TorchLayer::TorchLayer;
+  explicit MaxPool(Value kernel_size, Value stride = None, Value padding = 0,
+                   Value dilation = 1, bool ceil_mode = false)
+      : MaxPool::TorchLayer(LayerArgs::of(
+            {kernel_size, stride, padding, dilation, ceil_mode})) {}
+};
+
+struct MaxPool1d : MaxPool<MaxPool1d, "MaxPool1d", "F.max_pool1d"> {
+  using MaxPool::MaxPool;
+};
+struct MaxPool2d : MaxPool<MaxPool2d, "MaxPool2d", "F.max_pool2d"> {
+  using MaxPool::MaxPool;
+};
+struct MaxPool3d : MaxPool<MaxPool3d, "MaxPool3d", "F.max_pool3d"> {
+  using MaxPool::MaxPool;
+};
+
+// What all average pools have.
+class AvgPoolBase : public FunctionLayer {
+ public:
+  using FunctionLayer::FunctionLayer;
+
+  const Value kernel_size = sizes(field("kernel_size")),
+              stride = sizes(field("stride")),
+              padding = sizes(field("padding"));
+  const bool ceil_mode = field("ceil_mode", Shown::hidden);
+  const bool count_include_pad = field("count_include_pad", Shown::hidden);
+
+ private:
+  // As the field is kept.
+  Value sizes(const Argument& given) const;
 };
 
 // Its sizes are tuples of one int once made.
-class AvgPool1d : public Custom<AvgPool1d, AvgPoolBase> {
- public:
+struct AvgPool1d : TorchLayer<AvgPool1d, "AvgPool1d", "torch.avg_pool1d",
+                              "input", AvgPoolBase> {
+  using TorchLayer::TorchLayer;
   explicit AvgPool1d(Value kernel_size, Value stride = None, Value padding = 0,
-                     bool ceil_mode = false, bool count_include_pad = true);
+                     bool ceil_mode = false, bool count_include_pad = true)
+      : TorchLayer(LayerArgs::of(
+            {kernel_size, stride, padding, ceil_mode, count_include_pad})) {}
 };
 
-class AvgPool2d : public Custom<AvgPool2d, AvgPoolBase> {
+// Sums are divided by `divisor_override` unless none.
+template <typename T, Text name, Text function>
+class AvgPool : public TorchLayer<T, name, function, "input", AvgPoolBase> {
  public:
-  explicit AvgPool2d(Value kernel_size, Value stride = None, Value padding = 0,
-                     bool ceil_mode = false, bool count_include_pad = true,
-                     Value divisor_override = None)
-      : Custom(2, std::move(kernel_size), stride,
-               std::move(padding), ceil_mode, count_include_pad,
-               std::move(divisor_override)) {}
+  using AvgPool::TorchLayer::TorchLayer;
+  explicit AvgPool(Value kernel_size, Value stride = None, Value padding = 0,
+                   bool ceil_mode = false, bool count_include_pad = true,
+                   Value divisor_override = None)
+      : AvgPool::TorchLayer(
+            LayerArgs::of({kernel_size, stride, padding, ceil_mode,
+                           count_include_pad, divisor_override})) {}
+  const Value divisor_override = this->field("divisor_override", Shown::hidden);
 };
 
-class AvgPool3d : public Custom<AvgPool3d, AvgPoolBase> {
- public:
-  explicit AvgPool3d(Value kernel_size, Value stride = None, Value padding = 0,
-                     bool ceil_mode = false, bool count_include_pad = true,
-                     Value divisor_override = None)
-      : Custom(3, std::move(kernel_size), stride,
-               std::move(padding), ceil_mode, count_include_pad,
-               std::move(divisor_override)) {}
+struct AvgPool2d : AvgPool<AvgPool2d, "AvgPool2d", "torch._C._nn.avg_pool2d"> {
+  using AvgPool::AvgPool;
+};
+struct AvgPool3d : AvgPool<AvgPool3d, "AvgPool3d", "torch._C._nn.avg_pool3d"> {
+  using AvgPool::AvgPool;
 };
 
 // Windows such that the result has `output_size`; an entry of none in a tuple
 // keeps the input's size.
-class AdaptivePoolBase : public FunctionLayer {
+template <typename T, Text name, Text function>
+class AdaptivePool : public TorchLayer<T, name, function> {
  public:
-  AdaptivePoolBase(std::string type_name, std::string function,
-                   Value output_size)
-      : FunctionLayer(std::move(type_name), std::move(function),
-                      {{"output_size", output_size}}),
-        output_size(std::move(output_size)) {}
-
-  const Value output_size;
+  using AdaptivePool::TorchLayer::TorchLayer;
+  explicit AdaptivePool(Value output_size)
+      : AdaptivePool::TorchLayer(LayerArgs::of({output_size})) {}
+  const Value output_size = this->field("output_size");
 };
 
-struct AdaptiveAvgPool1d : Custom<AdaptiveAvgPool1d, AdaptivePoolBase> {
-  explicit AdaptiveAvgPool1d(Value output_size)
-      : Custom("AdaptiveAvgPool1d", "torch.adaptive_avg_pool1d",
-               std::move(output_size)) {}
+struct AdaptiveAvgPool1d : AdaptivePool<AdaptiveAvgPool1d, "AdaptiveAvgPool1d",
+                                        "torch.adaptive_avg_pool1d"> {
+  using AdaptivePool::AdaptivePool;
+};
+struct AdaptiveAvgPool2d : AdaptivePool<AdaptiveAvgPool2d, "AdaptiveAvgPool2d",
+                                        "F.adaptive_avg_pool2d"> {
+  using AdaptivePool::AdaptivePool;
+};
+struct AdaptiveAvgPool3d : AdaptivePool<AdaptiveAvgPool3d, "AdaptiveAvgPool3d",
+                                        "F.adaptive_avg_pool3d"> {
+  using AdaptivePool::AdaptivePool;
+};
+struct AdaptiveMaxPool1d : AdaptivePool<AdaptiveMaxPool1d, "AdaptiveMaxPool1d",
+                                        "F.adaptive_max_pool1d"> {
+  using AdaptivePool::AdaptivePool;
+};
+struct AdaptiveMaxPool2d : AdaptivePool<AdaptiveMaxPool2d, "AdaptiveMaxPool2d",
+                                        "F.adaptive_max_pool2d"> {
+  using AdaptivePool::AdaptivePool;
 };
 
-struct AdaptiveAvgPool2d : Custom<AdaptiveAvgPool2d, AdaptivePoolBase> {
-  explicit AdaptiveAvgPool2d(Value output_size)
-      : Custom("AdaptiveAvgPool2d", "F.adaptive_avg_pool2d",
-               std::move(output_size)) {}
-};
-
-struct AdaptiveAvgPool3d : Custom<AdaptiveAvgPool3d, AdaptivePoolBase> {
-  explicit AdaptiveAvgPool3d(Value output_size)
-      : Custom("AdaptiveAvgPool3d", "F.adaptive_avg_pool3d",
-               std::move(output_size)) {}
-};
-
-struct AdaptiveMaxPool2d : Custom<AdaptiveMaxPool2d, AdaptivePoolBase> {
-  explicit AdaptiveMaxPool2d(Value output_size)
-      : Custom("AdaptiveMaxPool2d", "F.adaptive_max_pool2d",
-               std::move(output_size)) {}
-};
+using PoolingLayers =
+    LayerList<MaxPool1d, MaxPool2d, MaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d,
+              AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d,
+              AdaptiveMaxPool1d, AdaptiveMaxPool2d>;
 
 }  // namespace fxjit::nn

@@ -26,15 +26,16 @@ struct RecurrentOptions {
 // input_size]. Parameters are named as torch's: weight_ih_l0, weight_hh_l0,
 // bias_ih_l0, bias_hh_l0, weight_hr_l0 of a projection, with "_reverse" for the
 // other direction.
-class RecurrentBase : public LeafModule {
+class RecurrentBase : public LayerBase {
  public:
-  RecurrentBase(std::string type_name, Signature signature, int64_t gates,
-                int64_t input_size, int64_t hidden_size,
-                RecurrentOptions options);
+  RecurrentBase(const LayerClass& layer, LayerArgs given);
   std::string extra_repr() const override;
+  std::vector<std::pair<std::string, Parameter*>> handles() override;
 
-  const int64_t gates, input_size, hidden_size;
-  const RecurrentOptions options;
+  const int64_t gates;
+  const int64_t input_size = field("input_size");
+  const int64_t hidden_size = field("hidden_size");
+  const RecurrentOptions options = read_options();
   // In torch's order, layer by layer, direction by direction.
   std::vector<std::pair<std::string, Parameter>> weights;
 
@@ -45,31 +46,45 @@ class RecurrentBase : public LeafModule {
   Value run(const char* function_name, Value input, ValueList states);
 
  private:
+  RecurrentOptions read_options();
+  void check_options() const;
   void add_weights(int64_t layer, const std::string& suffix);
   void check(const Value& input, const ValueList& states) const;
   int64_t width_of(size_t state) const;
 };
 
-// forward(input, hx=None): hx [layers * directions, N, hidden_size]; returns
-// (output, h_n).
-class RNN : public Custom<RNN, RecurrentBase> {
+// forward(input, hx=None).
+template <typename T, Text name>
+class RecurrentLayer
+    : public OwnLayer<T, name, "input hx=None", RecurrentBase> {
  public:
-  RNN(int64_t input_size, int64_t hidden_size, RecurrentOptions options = {});
+  using RecurrentLayer::TorchLayer::TorchLayer;
+  RecurrentLayer(int64_t input_size, int64_t hidden_size,
+                 const RecurrentOptions& options = {})
+      : RecurrentLayer::TorchLayer(LayerArgs::of(
+            {input_size, hidden_size, options.num_layers, options.bias,
+             options.batch_first, options.dropout, options.bidirectional,
+             options.nonlinearity, options.proj_size})) {}
+};
+
+// hx [layers * directions, N, hidden_size]; returns (output, h_n).
+struct RNN : RecurrentLayer<RNN, "RNN"> {
+  using RecurrentLayer::RecurrentLayer;
   Value forward(Value input, Value hx);
 };
 
-// forward(input, hx=None): hx a pair (h, c); returns (output, (h_n, c_n)).
-class LSTM : public Custom<LSTM, RecurrentBase> {
- public:
-  LSTM(int64_t input_size, int64_t hidden_size, RecurrentOptions options = {});
+// hx a pair (h, c); returns (output, (h_n, c_n)).
+struct LSTM : RecurrentLayer<LSTM, "LSTM"> {
+  using RecurrentLayer::RecurrentLayer;
   Value forward(Value input, Value hx);
 };
 
 // As RNN.
-class GRU : public Custom<GRU, RecurrentBase> {
- public:
-  GRU(int64_t input_size, int64_t hidden_size, RecurrentOptions options = {});
+struct GRU : RecurrentLayer<GRU, "GRU"> {
+  using RecurrentLayer::RecurrentLayer;
   Value forward(Value input, Value hx);
 };
+
+using RecurrentLayers = LayerList<RNN, LSTM, GRU>;
 
 }  // namespace fxjit::nn

@@ -9,27 +9,36 @@
 namespace fxjit::nn {
 
 // To `size`, or by `scale_factor`; see functional::interpolate.
-class Upsample : public Layer<Upsample> {
+class Upsample : public OwnLayer<Upsample, "Upsample"> {
  public:
+  using TorchLayer::TorchLayer;
   explicit Upsample(Value size = None, Value scale_factor = None,
-                    std::string mode = "nearest", Value align_corners = None);
+                    std::string mode = "nearest", Value align_corners = None)
+      : TorchLayer(LayerArgs::of({size, scale_factor, mode, align_corners})) {}
   Value forward(Value input);
   std::string extra_repr() const override;
 
-  const Value size, scale_factor;
-  const std::string mode;
-  const Value align_corners;
+  const Value size = field("size");
+  const Value scale_factor = as_floats(field("scale_factor"));
+  const std::string mode = field("mode");
+  const Value align_corners = field("align_corners");
+
+ private:
+  // torch keeps factors as floats.
+  static Value as_floats(const Argument& given);
 };
 
 // The dim `dim` as several of `unflattened_size`, one of which may be -1.
-class Unflatten : public Layer<Unflatten> {
- public:
-  Unflatten(int64_t dim, const Dims& unflattened_size);
+struct Unflatten : OwnLayer<Unflatten, "Unflatten"> {
+  using TorchLayer::TorchLayer;
+  Unflatten(int64_t dim, const Dims& unflattened_size)
+      : TorchLayer(LayerArgs::of({dim, unflattened_size})) {}
   Value forward(Value input);
-  std::string extra_repr() const override;
 
-  const int64_t dim;
-  const Dims unflattened_size;
+  const int64_t dim = field("dim");
+  const Dims unflattened_size = field("unflattened_size");
 };
+
+using ShapingLayers = LayerList<Upsample, Unflatten>;
 
 }  // namespace fxjit::nn

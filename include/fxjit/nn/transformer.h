@@ -22,14 +22,13 @@ struct TransformerOptions {
 
 // What both have: feed-forward block, norms, dropouts; submodules by torch's
 // names, which forward looks up.
-class TransformerLayerBase : public LeafModule {
+class TransformerLayerBase : public LayerBase {
  public:
-  TransformerLayerBase(std::string type_name, Signature signature,
-                       int64_t d_model, int64_t nhead,
-                       TransformerOptions options, bool decodes);
+  TransformerLayerBase(const LayerClass& layer, LayerArgs given);
+  std::string extra_repr() const override { return {}; }
 
-  const int64_t d_model, nhead;
-  const TransformerOptions options;
+  const int64_t d_model = field("d_model"), nhead = field("nhead");
+  const TransformerOptions options = read_options();
 
  protected:
   Value call(const char* name, const Value& x);
@@ -37,22 +36,39 @@ class TransformerLayerBase : public LeafModule {
                  const Value& mask, const Value& padding,
                  const Value& is_causal, const char* dropout);
   Value fed_forward(const Value& x, const char* dropout);
+
+ private:
+  TransformerOptions read_options();
 };
 
-class TransformerEncoderLayer
-    : public Custom<TransformerEncoderLayer, TransformerLayerBase> {
+template <typename T, Text name, Text inputs>
+class TransformerLayer
+    : public OwnLayer<T, name, inputs, TransformerLayerBase> {
  public:
-  TransformerEncoderLayer(int64_t d_model, int64_t nhead,
-                          TransformerOptions options = {});
+  using TransformerLayer::TorchLayer::TorchLayer;
+  TransformerLayer(int64_t d_model, int64_t nhead,
+                   const TransformerOptions& options = {})
+      : TransformerLayer::TorchLayer(LayerArgs::of(
+            {d_model, nhead, options.dim_feedforward, options.dropout,
+             options.activation, options.layer_norm_eps, options.batch_first,
+             options.norm_first, options.bias})) {}
+};
+
+struct TransformerEncoderLayer
+    : TransformerLayer<TransformerEncoderLayer, "TransformerEncoderLayer",
+                       "src src_mask=None src_key_padding_mask=None "
+                       "is_causal=False"> {
+  using TransformerLayer::TransformerLayer;
   Value forward(Value src, Value src_mask, Value src_key_padding_mask,
                 Value is_causal);
 };
 
-class TransformerDecoderLayer
-    : public Custom<TransformerDecoderLayer, TransformerLayerBase> {
- public:
-  TransformerDecoderLayer(int64_t d_model, int64_t nhead,
-                          TransformerOptions options = {});
+struct TransformerDecoderLayer
+    : TransformerLayer<TransformerDecoderLayer, "TransformerDecoderLayer",
+                       "tgt memory tgt_mask=None memory_mask=None "
+                       "tgt_key_padding_mask=None memory_key_padding_mask=None "
+                       "tgt_is_causal=False memory_is_causal=False"> {
+  using TransformerLayer::TransformerLayer;
   Value forward(Value tgt, Value memory, Value tgt_mask, Value memory_mask,
                 Value tgt_key_padding_mask, Value memory_key_padding_mask,
                 Value tgt_is_causal, Value memory_is_causal);
@@ -60,41 +76,58 @@ class TransformerDecoderLayer
 
 // What both stacks have: the submodules "layers.0", "layers.1", ... and "norm"
 // where there is one.
-class TransformerStack : public LeafModule {
+class TransformerStack : public LayerBase {
  public:
+  // Without layers, to be registered as its "layers".
+  TransformerStack(const LayerClass& layer, LayerArgs given);
   int64_t num_layers() const;
 
  protected:
   // `layer` and everything in it is copied for each place, so that all begin
   // with the same numbers. ValueError for less than one layer.
-  TransformerStack(std::string type_name, Signature signature,
-                   const ModuleRef& layer, int64_t num_layers, ModuleRef norm);
-  // Without layers, to be registered as its "layers".
-  TransformerStack(std::string type_name, Signature signature);
+  void fill(const ModuleRef& layer, int64_t num_layers, ModuleRef norm);
   Value run(Value x, const ValueList& memory, const Kwargs& kwargs);
 };
 
 // Each layer in turn on the result of the one before it, then `norm` unless
 // null. `mask` and `src_key_padding_mask` go to all layers; `is_causal` only
 // says that `mask` is causal, none is false.
-class TransformerEncoder : public Custom<TransformerEncoder, TransformerStack> {
+class TransformerEncoder
+    : public OwnLayer<TransformerEncoder, "TransformerEncoder",
+                      "src mask=None src_key_padding_mask=None is_causal=None",
+                      TransformerStack> {
  public:
+  using TorchLayer::TorchLayer;
+  TransformerEncoder() = default;
   TransformerEncoder(const ModuleRef& encoder_layer, int64_t num_layers,
-                     ModuleRef norm = {});
-  TransformerEncoder();
+                     ModuleRef norm = {}) {
+    fill(encoder_layer, num_layers, std::move(norm));
+  }
   Value forward(Value src, Value mask, Value src_key_padding_mask,
                 Value is_causal);
 };
 
 // The same of decoder layers, which all read `memory`.
-class TransformerDecoder : public Custom<TransformerDecoder, TransformerStack> {
+class TransformerDecoder
+    : public OwnLayer<TransformerDecoder, "TransformerDecoder",
+                      "tgt memory tgt_mask=None memory_mask=None "
+                      "tgt_key_padding_mask=None memory_key_padding_mask=None "
+                      "tgt_is_causal=None memory_is_causal=False",
+                      TransformerStack> {
  public:
+  using TorchLayer::TorchLayer;
+  TransformerDecoder() = default;
   TransformerDecoder(const ModuleRef& decoder_layer, int64_t num_layers,
-                     ModuleRef norm = {});
-  TransformerDecoder();
+                     ModuleRef norm = {}) {
+    fill(decoder_layer, num_layers, std::move(norm));
+  }
   Value forward(Value tgt, Value memory, Value tgt_mask, Value memory_mask,
                 Value tgt_key_padding_mask, Value memory_key_padding_mask,
                 Value tgt_is_causal, Value memory_is_causal);
 };
+
+using TransformerLayers =
+    LayerList<TransformerEncoderLayer, TransformerDecoderLayer,
+              TransformerEncoder, TransformerDecoder>;
 
 }  // namespace fxjit::nn

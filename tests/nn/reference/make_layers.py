@@ -137,6 +137,8 @@ CASES = [
      nn.LocalResponseNorm(3, 0.5), (1, 5, 2)),
     ("AvgPool1d", "AvgPool1d::create(3, 2, 1)", nn.AvgPool1d(3, 2, 1),
      (1, 2, 7)),
+    ("AdaptiveMaxPool1d", "AdaptiveMaxPool1d::create(2)",
+     nn.AdaptiveMaxPool1d(2), (1, 2, 5)),
     ("AdaptiveMaxPool2d", "AdaptiveMaxPool2d::create(2)",
      nn.AdaptiveMaxPool2d(2), (1, 2, 3, 4)),
     ("RNNCell", "RNNCell::create(3, 4, true, \"relu\")",
