@@ -96,6 +96,7 @@ TEST_P(OnnxSingleOps, TakeAnyBatchOrSayWhyNot) {
     EXPECT_THAT(floats(result), testing::Pointwise(IsNear(), one.expected));
   } catch (const UserError& error) {
     EXPECT_THAT(error.message(), testing::HasSubstr("[onnx]"));
+    EXPECT_NE(one.op, "MultiHeadAttention") << error.what();
   }
 }
 
@@ -113,6 +114,8 @@ INSTANTIATE_TEST_SUITE_P(Features, OnnxSingleOps,
                          testing::ValuesIn(feature_ops()), name_of);
 INSTANTIATE_TEST_SUITE_P(Estimators, OnnxSingleOps,
                          testing::ValuesIn(estimator_ops()), name_of);
+INSTANTIATE_TEST_SUITE_P(Vectors, OnnxSingleOps,
+                         testing::ValuesIn(vector_ops()), name_of);
 
 }  // namespace
 }  // namespace fxjit::testing_onnx

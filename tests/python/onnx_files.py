@@ -1,7 +1,8 @@
 """Small ONNX models, written field by field. Numbers of fields and types are those of onnx.proto."""
 
 TYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
-         "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13}
+         "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13,
+         "float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20}
 
 
 def _varint(number):

@@ -6,7 +6,7 @@ import subprocess
 import fxjit
 import numpy as np
 import pytest
-from onnx_files import write_model
+from onnx_files import TYPES, write_model
 
 UNSIGNED = ["uint16", "uint32", "uint64"]
 NODES = [("Mul", ["a", "b"], ["product"], {}), ("Sub", ["a", "b"], ["less"], {}),
@@ -130,3 +130,29 @@ def test_the_command_keeps_types(path, dtype, tmp_path):
     assert f"product: {dtype}[2, 3]" in run.stdout
     check([np.load(tmp_path / "out" / f"{name}.npy") for name in ("product", "less", "real")],
           a, b)
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+                                  "float8_e5m2fnuz"])
+def test_real_numbers_of_8_bits(tmp_path, name):
+    torch = pytest.importorskip("torch")
+    dtype = getattr(torch, name)
+    nodes = [("Cast", ["x"], ["small"], {"to": TYPES[name]}),
+             ("Transpose", ["s"], ["turned"], {}), ("Cast", ["s"], ["real"], {"to": 1})]
+    model = fxjit.load(write_model(
+        tmp_path / "model.onnx", nodes, {"x": ("float32", ["n"]), "s": (name, ["a", "b"])},
+        {"small": (name, ["n"]), "turned": (name, ["b", "a"]), "real": ("float32", ["a", "b"])}))
+    assert [one.dtype for one in model.inputs] == ["float32", name]
+    codes = torch.arange(256, dtype=torch.uint8).reshape(8, 32).view(dtype)
+    finite = codes.float()[codes.float().isfinite()].unique()
+    middles = (finite[1:] + finite[:-1]) / 2  # Ties, and what is next to them.
+    one = torch.tensor(1.0)
+    x = torch.cat([finite, middles, torch.nextafter(middles, one), torch.nextafter(middles, -one),
+                   torch.tensor([0.0, 1e-9, -1e-9])])
+    small, turned, real = model(x, codes)
+    assert small.dtype == turned.dtype == dtype
+    assert torch.equal(small.float(), x.to(dtype).float())
+    assert torch.equal(real.nan_to_num(7777), codes.float().nan_to_num(7777))
+    assert torch.equal(turned.float().nan_to_num(7777), codes.t().float().nan_to_num(7777))
+    with pytest.raises(TypeError, match=f"expected an array of {name}, got one of uint8"):
+        model(x, codes.view(torch.uint8))

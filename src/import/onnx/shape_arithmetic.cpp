@@ -248,6 +248,15 @@ Result scattered_numbers(const Call& call, Numbers data,
   return data;
 }
 
+// ScatterND whose indices, [n, 1], are places of a list.
+bool is_of_rows(const Call& call) {
+  if (call.node().op != "ScatterND" || !call.known_ints(1)) return false;
+  const int rank = call.rank(1);
+  if (rank < 1) return false;
+  const Value last = call.size(1, rank - 1);
+  return last.is_int() && last.as_int() == 1;
+}
+
 Result negative(Numbers data) {
   for (Value& item : data.items) item = -item;
   return data;
@@ -277,6 +286,8 @@ Result evaluate(const Call& call, const std::vector<Numbers>& in) {
   if (op == "ReduceProd") return product(call, in[0]);
   if ((op == "ScatterElements" || op == "Scatter") && in.size() == 3)
     return scattered_numbers(call, in[0], in[2]);
+  if (is_of_rows(call) && in.size() == 3)
+    return scattered_numbers(call, in[0], in[2]);
   if (op == "Neg") return negative(in[0]);
   if (op == "Where" && in.size() == 3) return where(in);
   return std::nullopt;
@@ -289,6 +300,10 @@ std::optional<Results> evaluate_numbers(Call& call) {
   bool follows_from_sizes = false;
   std::vector<Numbers> inputs;
   for (size_t i = 0; i < call.inputs(); ++i) {
+    if (i == 1 && is_of_rows(call)) {
+      inputs.emplace_back();
+      continue;
+    }
     auto numbers = numbers_of(call, i);
     if (!numbers || wraps(call, i, *numbers)) return std::nullopt;
     follows_from_sizes =

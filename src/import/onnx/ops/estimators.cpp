@@ -267,9 +267,13 @@ class VotingVectors {
     const Value rows =
         held(call_, reshape(number_list(call_, vectors, DType::f32),
                             Value::list({static_cast<int64_t>(vectors_), -1})));
-    const Value rho = number_list(call_, numbers("rho", pairs_), DType::f32);
-    return matmul(support_kernel(call_, x, rows), weights()) +
-           narrow(rho, 0, 0, static_cast<int64_t>(pairs_));
+    // Sums of many terms of both signs.
+    const Value products =
+        cast(call_, support_kernel(call_, x, rows), DType::f64);
+    const Value rho = number_list(call_, numbers("rho", pairs_), DType::f64);
+    const Value sums = matmul(products, weights()) +
+                       narrow(rho, 0, 0, static_cast<int64_t>(pairs_));
+    return cast(call_, sums, DType::f32);
   }
 
   // The place of the class with the most wins, the first of several.
@@ -281,7 +285,7 @@ class VotingVectors {
       all[j] += 1;
     });
     const Value wins = cast(call_, scores > 0, DType::f32);
-    return argmax(matmul(wins, matrix(first, pairs_)) +
+    return argmax(matmul(wins, matrix(first, pairs_, DType::f32)) +
                       number_list(call_, all, DType::f32),
                   -1);
   }
@@ -313,8 +317,9 @@ class VotingVectors {
       for (size_t j = i + 1; j < classes_; ++j) visit(pair++, i, j);
   }
 
-  Value matrix(const std::vector<double>& items, size_t rows) const {
-    return held(call_, reshape(number_list(call_, items, DType::f32),
+  Value matrix(const std::vector<double>& items, size_t rows,
+               DType dtype) const {
+    return held(call_, reshape(number_list(call_, items, dtype),
                                Value::list({static_cast<int64_t>(rows), -1})));
   }
 
@@ -332,7 +337,7 @@ class VotingVectors {
         made[(starts_[j] + m) * pairs_ + pair] =
             given[i * vectors_ + starts_[j] + m];
     });
-    return matrix(made, vectors_);
+    return matrix(made, vectors_, DType::f64);
   }
 
   const Call& call_;
