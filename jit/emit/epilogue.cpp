@@ -1,10 +1,36 @@
 #include "jit/emit/epilogue.h"
 
 #include "jit/emit/body.h"
+#include "jit/emit/kernel_function.h"
+#include "src/program/tiles/form.h"
 
 namespace fxjit::jit {
 
 using program::TileAccess;
+
+EpilogueOperands::EpilogueOperands(VectorBuilder& b,
+                                   const program::Epilogue& epilogue,
+                                   Value* operands)
+    : b_(b), epilogue_(epilogue) {
+  const size_t count = epilogue.extras.size() + epilogue.outputs.size();
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = i * sizeof(program::TileOperand);
+    first_.push_back(load_constant(b, b.ptr(), operands,
+                                   at + offsetof(program::TileOperand, first)));
+    row_bytes_.push_back(load_constant(
+        b, b.i64(), operands, at + offsetof(program::TileOperand, row)));
+  }
+}
+
+Value* EpilogueOperands::at(size_t i, Value* row, Value* column) const {
+  const size_t extras = epilogue_.extras.size();
+  const TileAccess& access =
+      i < extras ? epilogue_.extras[i] : epilogue_.outputs[i - extras];
+  Value* at = first_[i];
+  if (access.row != 0) at = b_.offset_bytes(at, b_.mul(row, row_bytes_[i]));
+  if (access.column == 0 || column == nullptr) return at;
+  return b_.offset(at, b_.memory_type(access.dtype), column);
+}
 
 void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
                         const std::vector<TileAccess>& extras,

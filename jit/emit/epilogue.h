@@ -10,6 +10,22 @@
 
 namespace fxjit::jit {
 
+// Where the operands of an epilogue lie, extras first: an array of
+// program::TileOperand.
+class EpilogueOperands {
+ public:
+  EpilogueOperands(VectorBuilder& b, const program::Epilogue& epilogue,
+                   Value* operands);
+
+  // Operand `i` in this row and column; a null column is the first.
+  Value* at(size_t i, Value* row, Value* column) const;
+
+ private:
+  VectorBuilder& b_;
+  const program::Epilogue& epilogue_;
+  Values first_, row_bytes_;
+};
+
 // Input slot 0 of `body` is `sum`, extras from 1. `address` gives the first
 // element of operand `i`, extras first, for this vector. Lanes that are off in
 // `mask` are not touched; null means that none is.

@@ -12,8 +12,6 @@ namespace fxjit::jit {
 namespace {
 
 using program::IntegerCall;
-using program::TileAccess;
-using program::TileOperand;
 using weights::kQuadColumns;
 using weights::kQuadRows;
 using weights::QuadFix;
@@ -33,16 +31,8 @@ class IntegerEmitter {
         quads_(call_number(b, offsetof(IntegerCall, quads))),
         sums_row_(call_number(b, offsetof(IntegerCall, sums_row))),
         column_factor_(b.ir().CreateTrunc(
-            call_number(b, offsetof(IntegerCall, column_factor)), b.i32())) {
-    Value* operands = call_pointer(b, offsetof(IntegerCall, operands));
-    for (size_t i = 0; i < form.extras.size() + form.outputs.size(); ++i) {
-      const size_t at = i * sizeof(TileOperand);
-      operands_.push_back(load_constant(b_, b_.ptr(), operands,
-                                        at + offsetof(TileOperand, first)));
-      row_bytes_.push_back(load_constant(b_, b_.i64(), operands,
-                                         at + offsetof(TileOperand, row)));
-    }
-  }
+            call_number(b, offsetof(IntegerCall, column_factor)), b.i32())),
+        operands_(b, form, call_pointer(b, offsetof(IntegerCall, operands))) {}
 
   void emit() {
     Value* groups = call_number(b_, offsetof(IntegerCall, groups));
@@ -88,14 +78,18 @@ class IntegerEmitter {
         weights_, b_.mul(group, b_.mul(quads_, b_.i64(kRowBytes))));
     const int parts = b_.lanes() / static_cast<int>(kQuadColumns);
     Value* zero = b_.splat(b_.ir().getInt32(0));
-    const Values sums =
-        b_.loop(b_.i64(0), quads_, b_.i64(parts), {zero},
-                [&](Value* quad, const Values& carried) {
-                  Value* at = b_.mul(quad, b_.i64(kRowBytes));
-                  Value* made =
-                      quad_sums(load_quads(lhs_, at), load_quads(weights, at));
-                  return Values{b_.add(carried[0], made)};
-                });
+    const Values sums = b_.loop(
+        b_.i64(0), quads_, b_.i64(weights::kQuadMultiple), {zero},
+        [&](Value* quad, const Values& carried) {
+          Value* sum = carried[0];
+          Value* at = b_.mul(quad, b_.i64(kRowBytes));
+          Value* rows = b_.offset_bytes(lhs_, at);
+          Value* factors = b_.offset_bytes(weights, at);
+          for (int q = 0; q < weights::kQuadMultiple; q += parts)
+            sum = b_.add(
+                sum, quad_sums(load_quads(rows, q), load_quads(factors, q)));
+          return Values{sum};
+        });
     Value* sum = row_start(column);
     for (int part = 0; part < parts; ++part)
       sum = b_.add(sum, b_.slice(sums[0], part * 4, 4));
@@ -111,8 +105,8 @@ class IntegerEmitter {
 
   static constexpr int64_t kRowBytes = kQuadColumns * kQuadRows;
 
-  Value* load_quads(Value* base, Value* at) {
-    return b_.load_raw(bytes_type(), b_.offset_bytes(base, at),
+  Value* load_quads(Value* base, int64_t quad) {
+    return b_.load_raw(bytes_type(), b_.offset_bytes(base, quad * kRowBytes),
                        static_cast<int>(kRowBytes));
   }
 
@@ -334,25 +328,14 @@ class IntegerEmitter {
         b_.load_raw(b_.vec(b_.i32()), b_.offset(sums_, b_.i32(), place));
     emit_tile_epilogue(
         b_, form_.epilogue, form_.extras, form_.outputs,
-        [&](size_t i) { return address(i, row, column); }, sum, mask);
-  }
-
-  Value* address(size_t i, Value* row, Value* column) {
-    const size_t extras = form_.extras.size();
-    const TileAccess& access =
-        i < extras ? form_.extras[i] : form_.outputs[i - extras];
-    Value* at = operands_[i];
-    if (access.row != 0) at = b_.offset_bytes(at, b_.mul(row, row_bytes_[i]));
-    return access.column == 0
-               ? at
-               : b_.offset(at, b_.memory_type(access.dtype), column);
+        [&](size_t i) { return operands_.at(i, row, column); }, sum, mask);
   }
 
   VectorBuilder& b_;
   const program::IntegerForm& form_;
   Value *lhs_, *weights_, *column_sums_, *fix_ends_, *fixes_, *row_starts_,
       *sums_, *quads_, *sums_row_, *column_factor_;
-  Values operands_, row_bytes_;
+  EpilogueOperands operands_;
 };
 
 }  // namespace

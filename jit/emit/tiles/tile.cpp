@@ -10,9 +10,7 @@
 namespace fxjit::jit {
 namespace {
 
-using program::TileAccess;
 using program::TileCall;
-using program::TileOperand;
 
 // Products of one sum before it is added to others.
 constexpr int64_t kChain = 64;
@@ -33,16 +31,8 @@ class TileEmitter {
         panel_bytes_(call_number(b, offsetof(TileCall, panel_bytes))),
         fetch_shift_(call_number(b, offsetof(TileCall, fetch_shift))),
         panel_weights_(b, form.weights, width_,
-                       call_pointer(b, offsetof(TileCall, table))) {
-    Value* operands = call_pointer(b, offsetof(TileCall, operands));
-    const size_t count = form.extras.size() + form.outputs.size();
-    for (size_t i = 0; i < count; ++i) {
-      const size_t at = i * sizeof(TileOperand);
-      operands_.push_back(load_constant(b_, b_.ptr(), operands,
-                                        at + offsetof(TileOperand, first)));
-      row_bytes_.push_back(load_constant(b_, b_.i64(), operands,
-                                         at + offsetof(TileOperand, row)));
-    }
+                       call_pointer(b, offsetof(TileCall, table))),
+        operands_(b, form, call_pointer(b, offsetof(TileCall, operands))) {
     if (form.masked)
       mask_ = b_.tail_mask(call_number(b, offsetof(TileCall, last_lanes)));
   }
@@ -249,21 +239,11 @@ class TileEmitter {
                     v == vectors_ - 1 ? mask_ : nullptr);
   }
 
-  // The address of operand `i`, extras first, at a row of the run.
-  Value* address(size_t i, Value* row, int v) {
-    const size_t extras = form_.extras.size();
-    const TileAccess& access =
-        i < extras ? form_.extras[i] : form_.outputs[i - extras];
-    Value* at = operands_[i];
-    if (access.row != 0) at = b_.offset_bytes(at, b_.mul(row, row_bytes_[i]));
-    return b_.offset(at, b_.memory_type(access.dtype),
-                     access.column * v * b_.lanes());
-  }
-
   void finish_vector(Value* row, int v, Value* sum, Value* mask) {
+    Value* column = v == 0 ? nullptr : b_.i64(int64_t{v} * b_.lanes());
     emit_tile_epilogue(
         b_, form_.epilogue, form_.extras, form_.outputs,
-        [&](size_t i) { return address(i, row, v); }, sum, mask);
+        [&](size_t i) { return operands_.at(i, row, column); }, sum, mask);
   }
 
   VectorBuilder& b_;
@@ -273,7 +253,7 @@ class TileEmitter {
   Value *lhs_, *weights_, *first_tile_, *depth_, *lhs_row_, *panel_bytes_,
       *fetch_shift_;
   TileWeights panel_weights_;
-  Values operands_, row_bytes_;
+  EpilogueOperands operands_;
   Value* mask_ = nullptr;
   // State of the tile that is being emitted.
   Value *first_row_ = nullptr, *part_ = nullptr, *ahead_ = nullptr;

@@ -36,7 +36,7 @@ int64_t IntegerStep::column_blocks() const {
 void IntegerStep::analyse(const Machine& machine) {
   const int64_t lanes = weights::tile_shape(machine.level).lanes;
   // Few rows are taken one by one, with columns in the lanes.
-  tile_rows = rows > lanes ? 2 * lanes : rows > lanes / 2 ? lanes : 1;
+  tile_rows = rows > lanes ? 2 * lanes : rows > lanes / 4 ? lanes : 1;
   const int64_t bytes = round_up(std::max<int64_t>(depth_bytes(), 1), 16);
   int64_t blocks = ceil_div(columns * bytes, kBlockBytes);
   const int64_t wanted = machine.threads > 1 ? 2 * machine.threads : 1;

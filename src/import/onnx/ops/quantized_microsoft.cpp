@@ -141,6 +141,22 @@ Results quantized_gemm(Call& call) {
   return call.has(7) ? quantized(call, y, 7) : y;
 }
 
+// Attention whose first product is one of integers, which the compiler makes of
+// that of the dequantised factors.
+Results quantized_attention(Call& call) {
+  const auto factor = [&](size_t x, size_t scale, size_t zero) {
+    return function("fxjit.dequantize",
+                    {call[x], parameter(call, scale), parameter(call, zero)});
+  };
+  const auto as_given = [&](size_t input) {
+    return call.has(input) ? call.operand(input) : Operand();
+  };
+  Call of_reals =
+      call.with_inputs({Operand(factor(0, 3, 6)), Operand(factor(1, 4, 7)),
+                        as_given(2), as_given(5), as_given(8)});
+  return run_row(*find_row(kMicrosoft, "Attention", 1), of_reals);
+}
+
 constexpr OpRow kQuantizedMicrosoftOps[] = {
     {.op = "DynamicQuantizeMatMul",
      .run = dynamic_product,
@@ -148,6 +164,7 @@ constexpr OpRow kQuantizedMicrosoftOps[] = {
     {.op = "MatMulIntegerToFloat",
      .run = integer_product,
      .domain = kMicrosoft},
+    {.op = "QAttention", .run = quantized_attention, .domain = kMicrosoft},
     {.op = "QGemm", .run = quantized_gemm, .domain = kMicrosoft},
     {.op = "QLinearAdd", .run = linear_add, .domain = kMicrosoft},
     {.op = "QLinearAveragePool",
