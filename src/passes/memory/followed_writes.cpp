@@ -48,9 +48,8 @@ bool is_seen_by_place(const fx::Node& write) {
   bool behind = false;
   for (const fx::NodePtr node : write.graph().nodes()) {
     if (node == &write) behind = true;
-    const bool is_place =
-        node->target_name().find("as_strided") != std::string_view::npos &&
-        root_of(node) == root_of(&write);
+    const bool is_place = node->calls(ops::get_op("as_strided")) &&
+                          root_of(node) == root_of(&write);
     if (behind && is_place) return true;
     bool reads = false;
     for (const fx::NodePtr input : node->all_input_nodes())
