@@ -9,6 +9,8 @@ from .graphs import hint
 _aten = torch.ops.aten
 # PyTorch's rules for their results say that these are contiguous; the functions keep orders.
 _OTHER_ORDER = {_aten.roll.default, _aten.channel_shuffle.default}
+# The rules keep the order of any input, the functions that of memory formats alone.
+_BATCH_NORMS = {_aten.batch_norm.default, _aten._native_batch_norm_legit_no_training.default}
 # They copy the whole storage of their first argument, with what lies between and before its
 # elements, so that results lie in the copy as the argument does.
 _WHOLE_STORAGE = {_aten.select_scatter.default, _aten.slice_scatter.default,
@@ -51,7 +53,7 @@ def _behind(is_one, graph):
 
 
 def _has_other_order(node):
-    if node.target is _aten.batch_norm.default:  # The rule keeps orders, the function formats.
+    if node.target in _BATCH_NORMS:
         order = _order(node.args[0].meta.get("val"))
         last = order and sorted(order, key=lambda d: (d == 1, d))
         return order is not None and order not in (sorted(order), last)

@@ -298,3 +298,25 @@ def test_lost_gradients_are_told_once():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             fast(x)
+
+
+def seen_after(write):
+    def function(x):
+        place = x.as_strided((2, 3), (3, 1), 1)
+        write(x)
+        return place + 1, x.as_strided((4,), (2,), 2) * 2, place.t()[1:] - 1
+    return function
+
+
+PLACE_WRITES = {"copy": lambda x: x.copy_(x * 2), "itself": lambda x: x.copy_(x),
+                "add": lambda x: x.add_(1), "part": lambda x: x[1:].fill_(3.),
+                "item": lambda x: x.__setitem__((slice(None), 1), 5.)}
+
+
+@pytest.mark.parametrize("name", PLACE_WRITES)
+def test_places_of_written_inputs(name):
+    function = seen_after(PLACE_WRITES[name])
+    compiled = fxjit.compile(Call(function).eval(), (torch.randn(3, 4),))
+    ours, theirs = torch.arange(40.), torch.arange(40.)
+    same(compiled(ours[4:16].view(3, 4)), function(theirs[4:16].view(3, 4)))
+    assert torch.equal(ours, theirs)

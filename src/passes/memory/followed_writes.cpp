@@ -1,5 +1,7 @@
 #include "src/passes/memory/followed_writes.h"
 
+#include <algorithm>
+
 #include "fxjit/functions.h"
 #include "src/ops/table/randomness.h"
 #include "src/ops/table/written_memory.h"
@@ -29,6 +31,33 @@ bool has_tensors(const Value& index) {
     found = found || leaf.is_proxy() || leaf.is_tensor();
   });
   return found;
+}
+
+// The placeholder, say, of which the node's first argument is a view or value.
+const fx::Node* root_of(const fx::Node* node) {
+  while (node->all_input_nodes().begin() != node->all_input_nodes().end())
+    node = *node->all_input_nodes().begin();
+  return node;
+}
+
+// Whether something behind the write reads a place in the storage of the
+// caller's tensor. Offsets of as_strided count from the storage's begin, so it
+// is no view of a value in the tensor's place.
+bool is_seen_by_place(const fx::Node& write) {
+  std::vector<const fx::Node*> places;
+  bool behind = false;
+  for (const fx::NodePtr node : write.graph().nodes()) {
+    if (node == &write) behind = true;
+    const bool is_place = node->calls(ops::get_op("as_strided")) &&
+                          root_of(node) == root_of(&write);
+    if (behind && is_place) return true;
+    bool reads = false;
+    for (const fx::NodePtr input : node->all_input_nodes())
+      reads = reads || std::ranges::find(places, input) != places.end();
+    if (behind && reads) return true;
+    if (is_place || reads) places.push_back(node);
+  }
+  return false;
 }
 
 // A dense tensor with its dims as they lie in memory: contiguous.
@@ -154,7 +183,7 @@ bool FollowedWrites::may_write(const fx::Node& node, const Value& written) {
   const ValueMemory memory = builder_.memory_of(written);
   if (builder_.is_outside(memory.id)) {
     const auto input = inputs_.find(memory.id);
-    if (input == inputs_.end()) return false;
+    if (input == inputs_.end() || is_seen_by_place(node)) return false;
     // Not so for views of an input that was filled with constants.
     const auto after = written_.find(input->second);
     const bool of_whole =
