@@ -79,14 +79,18 @@ TEST_P(Windows, OfLayersWithChannelsInnermost) {
   }
 }
 
-// Large windows over planes, which are turned on the way.
-TEST_P(Windows, OfManyTaps) {
+// Large windows and narrow images in planes, which are turned on the way;
+// volumes are not.
+TEST_P(Windows, OfTurnedPlanes) {
   const WindowSizes cases[] = {
       {1, 11, 1, {1, 14, 40}, {1, 7, 7}, {1, 1, 1}, {1, 1, 1}, {0, 3, 3}},
       {2, 8, 1, {1, 9, 19}, {1, 7, 5}, {1, 2, 2}, {1, 1, 1}, {0, 3, 1}},
       {1, 9, 1, {1, 12, 33}, {1, 5, 7}, {1, 1, 1}, {1, 2, 3}, {0, 4, 9}},
       {1, 9, 1, {1, 30, 24}, {1, 6, 6}, {1, 9, 1}, {1, 1, 1}, {0, 0, 0}},
       {1, 8, 1, {1, 3, 8}, {1, 9, 9}, {1, 1, 1}, {1, 1, 1}, {0, 4, 4}},
+      {2, 19, 1, {1, 14, 14}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 16, 1, {1, 18, 22}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+      {1, 8, 1, {3, 9, 12}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
   };
   const auto infinity = std::numeric_limits<float>::infinity();
   uint32_t seed = 0;

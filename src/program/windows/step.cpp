@@ -41,10 +41,14 @@ int64_t lanes_of(const WindowStep& step, CpuLevel level) {
   return lanes;
 }
 
+// Planes are turned under many taps, and where rows have few vectors, most of
+// which need masks.
 bool has_ring(const WindowStep& step) {
   const int64_t lanes = step.code.lanes;
-  return !step.channels_inner && step.has_weights() && step.taps[0] == 1 &&
-         step.multiplier == 1 && step.tap_count() >= passes::kLeastTurnedTaps &&
+  const bool pays = step.tap_count() >= passes::kLeastTurnedTaps ||
+                    step.columns() < 2 * lanes;
+  return pays && !step.channels_inner && step.has_weights() &&
+         step.taps[0] == 1 && step.outer[2] == 1 && step.multiplier == 1 &&
          step.channels() >= lanes && step.sizes[2] >= lanes &&
          step.columns() >= lanes;
 }
@@ -69,8 +73,8 @@ int64_t table_floats(const WindowStep& step) {
   if (!step.has_weights()) return 0;
   if (step.channels_inner)
     return step.tap_count() * support::round_up(step.inner, step.code.lanes);
-  return holds_weights(step.tap_count()) ? 0
-                                         : step.tap_count() * step.code.lanes;
+  const bool held = !step.code.has_ring && holds_weights(step.tap_count());
+  return held ? 0 : step.tap_count() * step.code.lanes;
 }
 
 }  // namespace
