@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
+#include <string>
 
 #include "tests/structure/rules.h"
 
@@ -48,6 +50,29 @@ TEST(Structure, IncludesFollowTheRules) {
 
 TEST(Structure, FilesStaySmallAndHeadersSayWhatTheyAre) {
   EXPECT_THAT(check_files(FXJIT_SOURCE_DIR), IsEmpty());
+}
+
+// What emitters read of a step's form is hashed for the caches of compiled
+// code.
+TEST(Structure, FormsThatEmittersReadAreHashed) {
+  std::ifstream list(FXJIT_BINARY_DIR "/generated/generator_sources.txt");
+  std::set<std::string> hashed;
+  for (std::string line; std::getline(list, line);) hashed.insert(line);
+  ASSERT_FALSE(hashed.empty());
+  int found = 0;
+  const std::string root = FXJIT_SOURCE_DIR "/";
+  for (const auto& file : fs::recursive_directory_iterator(root + "jit/emit")) {
+    std::ifstream text(file.path());
+    for (std::string line; std::getline(text, line);) {
+      if (!line.starts_with("#include \"src/program/")) continue;
+      const size_t begin = line.find('"') + 1;
+      const std::string header = line.substr(begin, line.rfind('"') - begin);
+      EXPECT_TRUE(hashed.contains(root + header))
+          << file.path() << ": " << line;
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 10);
 }
 
 TEST(Structure, NothingBelowTheOpsComparesWithAnOpsName) {
