@@ -11,7 +11,7 @@ using ops::TreeMode;
 
 class LeavesApart {
  public:
-  explicit LeavesApart(const Call& call) : call_(call) {}
+  explicit LeavesApart(const Call& call) : call_(call), lists_(call) {}
 
   TreeEnsemble run() {
     read_lists();
@@ -24,23 +24,10 @@ class LeavesApart {
 
  private:
   std::vector<int64_t> ints(const std::string& name) const {
-    auto found = call_.integers(name);
-    if (!found) call_.fail("attribute " + name + " is missing");
-    return *found;
+    return lists_.integers(name);
   }
-
   std::vector<double> numbers(const std::string& name) const {
-    const auto tensor = call_.tensor(name);
-    if (!tensor) call_.fail("attribute " + name + " is missing");
-    const Tensor wide = tensor->to(DType::f64).contiguous();
-    return {wide.data_as<double>(), wide.data_as<double>() + wide.numel()};
-  }
-
-  void check_count(const char* what, size_t got, size_t expected) const {
-    if (got != expected)
-      call_.fail("attribute " + std::string(what) + ": expected " +
-                 std::to_string(expected) + " numbers, got " +
-                 std::to_string(got));
+    return lists_.reals(name, name);
   }
 
   void read_lists() {
@@ -57,15 +44,15 @@ class LeavesApart {
                   .value_or(std::vector<int64_t>(modes_.size(), 0));
     if (call_.tensor("membership_values"))
       members_ = numbers("membership_values");
-    check_count("nodes_splits", splits_.size(), modes_.size());
-    check_count("nodes_featureids", features_.size(), modes_.size());
-    check_count("nodes_truenodeids", true_.size(), modes_.size());
-    check_count("nodes_falsenodeids", false_.size(), modes_.size());
-    check_count("nodes_trueleafs", true_leaf_.size(), modes_.size());
-    check_count("nodes_falseleafs", false_leaf_.size(), modes_.size());
-    check_count("nodes_missing_value_tracks_true", tracks_.size(),
-                modes_.size());
-    check_count("leaf_weights", weights_.size(), targets_.size());
+    lists_.check_count("nodes_splits", splits_.size(), modes_.size());
+    lists_.check_count("nodes_featureids", features_.size(), modes_.size());
+    lists_.check_count("nodes_truenodeids", true_.size(), modes_.size());
+    lists_.check_count("nodes_falsenodeids", false_.size(), modes_.size());
+    lists_.check_count("nodes_trueleafs", true_leaf_.size(), modes_.size());
+    lists_.check_count("nodes_falseleafs", false_leaf_.size(), modes_.size());
+    lists_.check_count("nodes_missing_value_tracks_true", tracks_.size(),
+                       modes_.size());
+    lists_.check_count("leaf_weights", weights_.size(), targets_.size());
   }
 
   int32_t node_at(int64_t place) const {
@@ -110,6 +97,7 @@ class LeavesApart {
   }
 
   const Call& call_;
+  const AttributeLists lists_;
   std::vector<double> modes_, splits_, weights_, members_;
   std::vector<int64_t> features_, true_, false_, true_leaf_, false_leaf_,
       targets_, tracks_;

@@ -162,6 +162,27 @@ Value small_integers(const Call& call, const std::vector<int64_t>& numbers) {
 
 }  // namespace
 
+std::vector<int64_t> AttributeLists::integers(const std::string& name) const {
+  auto found = call_.integers(name);
+  if (!found) call_.fail("attribute " + name + " is missing");
+  return *found;
+}
+
+std::vector<double> AttributeLists::reals(const std::string& tensor,
+                                          const std::string& named) const {
+  const auto found = call_.tensor(tensor);
+  if (!found) call_.fail("attribute " + named + " is missing");
+  const Tensor wide = found->to(DType::f64).contiguous();
+  return {wide.data_as<double>(), wide.data_as<double>() + wide.numel()};
+}
+
+void AttributeLists::check_count(const char* what, size_t got,
+                                 size_t expected) const {
+  if (got == expected) return;
+  call_.fail("attribute " + std::string(what) + ": expected " +
+             std::to_string(expected) + " numbers, got " + std::to_string(got));
+}
+
 Value tree_scores(const Call& call, const TreeEnsemble& trees, int64_t count,
                   ops::TreeAggregate aggregate, DType dtype) {
   check_ways(call, trees);

@@ -1,6 +1,8 @@
 // Ensembles of trees as they are read, and the call that they become.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "src/import/onnx/ops/estimators.h"
@@ -29,6 +31,22 @@ struct TreeEnsemble {
   std::vector<TreePart> parts;
   std::vector<int32_t> roots;
   std::vector<TreeWeight> weights;
+};
+
+// Attributes that are lists, each of as many numbers as others; fails, by name,
+// for those that are missing or of another length.
+class AttributeLists {
+ public:
+  explicit AttributeLists(const Call& call) : call_(call) {}
+
+  std::vector<int64_t> integers(const std::string& name) const;
+  // Of a tensor; `named` in the message when it is missing.
+  std::vector<double> reals(const std::string& tensor,
+                            const std::string& named) const;
+  void check_count(const char* what, size_t got, size_t expected) const;
+
+ private:
+  const Call& call_;
 };
 
 // The sums of the trees' weights for each row of input 0, [rows, count], which

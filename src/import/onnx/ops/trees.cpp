@@ -21,7 +21,7 @@ class EnsembleReader {
  public:
   // `leaves` is "target" or "class", the beginning of the weights' attributes.
   EnsembleReader(const Call& call, std::string leaves)
-      : call_(call), leaves_(std::move(leaves)) {}
+      : call_(call), lists_(call), leaves_(std::move(leaves)) {}
 
   TreeEnsemble run() {
     read_nodes();
@@ -34,25 +34,12 @@ class EnsembleReader {
   using Key = std::pair<int64_t, int64_t>;  // Tree and node.
 
   std::vector<int64_t> ints(const std::string& name) const {
-    auto found = call_.integers(name);
-    if (!found) call_.fail("attribute " + name + " is missing");
-    return *found;
+    return lists_.integers(name);
   }
-
   // A list of floats, or a tensor of doubles in its place.
   std::vector<double> reals(const std::string& name) const {
     if (auto found = call_.reals(name)) return *found;
-    const auto tensor = call_.tensor(name + "_as_tensor");
-    if (!tensor) call_.fail("attribute " + name + " is missing");
-    const Tensor wide = tensor->to(DType::f64).contiguous();
-    return {wide.data_as<double>(), wide.data_as<double>() + wide.numel()};
-  }
-
-  void check_count(const char* what, size_t got, size_t expected) const {
-    if (got != expected)
-      call_.fail("attribute " + std::string(what) + ": expected " +
-                 std::to_string(expected) + " numbers, got " +
-                 std::to_string(got));
+    return lists_.reals(name + "_as_tensor", name);
   }
 
   void read_nodes() {
@@ -66,12 +53,12 @@ class EnsembleReader {
     if (auto tracks = call_.integers("nodes_missing_value_tracks_true"))
       tracks_ = std::move(*tracks);
     const size_t count = trees_.size();
-    check_count("nodes_nodeids", ids_.size(), count);
-    check_count("nodes_featureids", features_.size(), count);
-    check_count("nodes_truenodeids", true_.size(), count);
-    check_count("nodes_falsenodeids", false_.size(), count);
-    check_count("nodes_values", values_.size(), count);
-    check_count("nodes_modes", modes_.size(), count);
+    lists_.check_count("nodes_nodeids", ids_.size(), count);
+    lists_.check_count("nodes_featureids", features_.size(), count);
+    lists_.check_count("nodes_truenodeids", true_.size(), count);
+    lists_.check_count("nodes_falsenodeids", false_.size(), count);
+    lists_.check_count("nodes_values", values_.size(), count);
+    lists_.check_count("nodes_modes", modes_.size(), count);
     made_.parts.resize(count);
     for (size_t i = 0; i < count; ++i) {
       if (!places_.emplace(Key{trees_[i], ids_[i]}, i).second)
@@ -86,9 +73,9 @@ class EnsembleReader {
     const auto nodes = ints(leaves_ + "_nodeids");
     const auto targets = ints(leaves_ + "_ids");
     const auto weights = reals(leaves_ + "_weights");
-    check_count("leaves", nodes.size(), trees.size());
-    check_count("leaves", targets.size(), trees.size());
-    check_count("leaves", weights.size(), trees.size());
+    lists_.check_count("leaves", nodes.size(), trees.size());
+    lists_.check_count("leaves", targets.size(), trees.size());
+    lists_.check_count("leaves", weights.size(), trees.size());
     for (size_t i = 0; i < trees.size(); ++i)
       of_leaves_[place_of({trees[i], nodes[i]})].push_back(
           {targets[i], weights[i]});
@@ -127,6 +114,7 @@ class EnsembleReader {
   }
 
   const Call& call_;
+  const AttributeLists lists_;
   const std::string leaves_;
   std::vector<int64_t> trees_, ids_, features_, true_, false_, tracks_;
   std::vector<double> values_;
