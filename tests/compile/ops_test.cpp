@@ -30,11 +30,15 @@ bool any_tensor(const OpCase& c, Fn fn) {
 }
 
 bool has_integers(const OpCase& c) {
-  return any_tensor(c, [](const Tensor& t) { return !is_floating(t.dtype()); });
+  return any_tensor(c, [](const Tensor& t) {
+    return !is_floating(t.dtype()) && !is_complex(t.dtype());
+  });
 }
 
 bool has_doubles(const OpCase& c) {
-  return any_tensor(c, [](const Tensor& t) { return t.dtype() == DType::f64; });
+  return any_tensor(c, [](const Tensor& t) {
+    return t.dtype() == DType::f64 || t.dtype() == DType::c128;
+  });
 }
 
 // What a running sum is summed in; integers and bools in i64.

@@ -42,7 +42,7 @@ Traced transformer() {
 Traced convolutions() {
   return traced(
       nn::Sequential::create(
-          nn::Conv2d::create(3, 16, 3), nn::ReLU::create(),
+          nn::Conv2d::create(3, 16, 3), nn::GELU::create(),
           nn::Conv2d::create(16, 16, 3,
                              nn::ConvOptions{.padding = 1, .groups = 16}),
           nn::GELU::create(), nn::Conv2d::create(16, 32, 3), nn::ReLU::create(),
