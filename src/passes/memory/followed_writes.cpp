@@ -1,6 +1,6 @@
 #include "src/passes/memory/followed_writes.h"
 
-#include <algorithm>
+#include <set>
 
 #include "fxjit/functions.h"
 #include "src/ops/table/randomness.h"
@@ -44,18 +44,16 @@ const fx::Node* root_of(const fx::Node* node) {
 // caller's tensor. Offsets of as_strided count from the storage's begin, so it
 // is no view of a value in the tensor's place.
 bool is_seen_by_place(const fx::Node& write) {
-  std::vector<const fx::Node*> places;
+  const fx::Node* const root = root_of(&write);
+  std::set<const fx::Node*> places;  // And what reads them.
   bool behind = false;
   for (const fx::NodePtr node : write.graph().nodes()) {
-    if (node == &write) behind = true;
-    const bool is_place = node->calls(ops::get_op("as_strided")) &&
-                          root_of(node) == root_of(&write);
-    if (behind && is_place) return true;
-    bool reads = false;
+    behind = behind || node == &write;
+    bool sees = node->calls(ops::get_op("as_strided")) && root_of(node) == root;
     for (const fx::NodePtr input : node->all_input_nodes())
-      reads = reads || std::ranges::find(places, input) != places.end();
-    if (behind && reads) return true;
-    if (is_place || reads) places.push_back(node);
+      sees = sees || places.contains(input);
+    if (behind && sees) return true;
+    if (sees) places.insert(node);
   }
   return false;
 }
