@@ -8,7 +8,7 @@ string(FIND "${printed}" "${expected}" place)
 if(NOT place EQUAL 0)
   message(FATAL_ERROR "expected:\n${expected}\ngot:\n${printed}\n(README.md)")
 endif()
-if(NOT printed MATCHES "contract\\+add\\+gelu" OR
+if(NOT printed MATCHES "matmul\\+add\\+gelu" OR
    printed MATCHES "not native|interpreter")
   message(FATAL_ERROR "no fused or native steps:\n${printed}")
 endif()

@@ -145,7 +145,7 @@ std::string report(const fx::GraphModule& module);
 
 // One step of a compiled program, as the median over calls.
 struct StepProfile {
-  std::string label;               // "contract+add+gelu"
+  std::string label;               // "matmul+add+gelu"
   std::vector<std::string> nodes;  // Nodes of the module's graph it computes.
   bool native = true;              // False: an eager function.
   double microseconds = 0;

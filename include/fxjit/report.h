@@ -27,7 +27,7 @@ struct NodeReport {
 
 struct StepReport {
   ComputedBy by = ComputedBy::generated;
-  std::string label;   // "contract+add+gelu"
+  std::string label;   // "matmul+add+gelu"
   std::string kernel;  // Which routine or primitive; "generated" for code.
   std::vector<NodeReport> nodes;
   std::string reason;  // Why it is not native; empty if it is.

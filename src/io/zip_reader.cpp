@@ -56,6 +56,13 @@ const ZipEntry* ZipReader::find(std::string_view name) const {
   return found == by_name_.end() ? nullptr : &entries_[found->second];
 }
 
+std::span<const std::byte> ZipReader::content(const ZipEntry& entry) const {
+  if (entry.compression != 0)
+    fail(entry.name, "method: expected a stored entry, got compression " +
+                         std::to_string(entry.compression));
+  return archive_.subspan(entry.offset, entry.bytes);
+}
+
 std::string_view ZipReader::text(const ZipEntry& entry) const {
   const auto bytes = content(entry);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -147,14 +154,14 @@ uint64_t ZipReader::read_entry(uint64_t at, const Directory& directory) {
   check_name(entry.name);
   if (number<uint16_t>(at + 8) & kEncrypted)
     fail(entry.name, "flags: encrypted entries are not supported");
-  if (const auto method = number<uint16_t>(at + 10); method != 0)
-    fail(entry.name, "method: expected a stored entry, got compression " +
-                         std::to_string(method));
+  entry.compression = number<uint16_t>(at + 10);
   uint64_t stored = number<uint32_t>(at + 20);
   entry.bytes = number<uint32_t>(at + 24);
   uint64_t header = number<uint32_t>(at + 42);
   read_zip64(entry, name_at + name_bytes, extra_bytes, stored, header);
-  if (stored != entry.bytes)
+  if (entry.compression != 0)
+    entry.bytes = stored;
+  else if (stored != entry.bytes)
     fail(entry.name, "sizes: a stored entry of " + std::to_string(stored) +
                          " bytes cannot have " + std::to_string(entry.bytes));
   entry.offset = content_offset(entry, header, directory);

@@ -1,6 +1,6 @@
 // The entries of a zip archive that lies in memory, as its central directory
-// lists them. Entries must be stored, not compressed: their bytes are then used
-// where they are. Nothing is trusted: every offset and size is checked against
+// lists them. Only entries that are stored, not compressed, can be read: their
+// bytes are used where they are. Nothing is trusted: every offset and size is checked against
 // the archive, and memory stays near the size of the directory.
 #pragma once
 
@@ -16,23 +16,23 @@ namespace fxjit::io {
 struct ZipEntry {
   std::string name;     // Relative, without "..", unique.
   uint64_t offset = 0;  // Of its content in the archive.
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;   // There; less than those of the content if compressed.
+  uint16_t compression = 0;  // The format's number of the method; 0: none.
 };
 
 class ZipReader {
  public:
   // `path` stands in messages. UserError naming it, the entry and the field
   // where the bytes are no zip archive, damaged, or use what is not supported:
-  // compression, encryption, several disks, names that leave the archive.
+  // encryption, several disks, names that leave the archive.
   ZipReader(std::span<const std::byte> archive, std::string path);
 
   // In the order of their content.
   const std::vector<ZipEntry>& entries() const { return entries_; }
   // Null when absent.
   const ZipEntry* find(std::string_view name) const;
-  std::span<const std::byte> content(const ZipEntry& entry) const {
-    return archive_.subspan(entry.offset, entry.bytes);
-  }
+  // UserError for a compressed entry.
+  std::span<const std::byte> content(const ZipEntry& entry) const;
   std::string_view text(const ZipEntry& entry) const;
 
  private:

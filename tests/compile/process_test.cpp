@@ -92,10 +92,10 @@ TEST(Environment, BackendUnknown) {
 
 TEST(Environment, DisabledPasses) {
   const ProcessResult fused = run_child("Report");
-  EXPECT_THAT(fused.output, HasSubstr("contract+gelu+mul"));
+  EXPECT_THAT(fused.output, HasSubstr("matmul+gelu+mul"));
   const ProcessResult apart = run_child("Report", {{"FXJIT_DISABLE", "fuse"}});
   EXPECT_CHILD_OK(apart);
-  EXPECT_THAT(apart.output, Not(HasSubstr("contract+")));
+  EXPECT_THAT(apart.output, Not(HasSubstr("matmul+")));
   EXPECT_THAT(apart.output, HasSubstr("softmax"));
 }
 
@@ -143,9 +143,9 @@ TEST(Environment, DebugLevels) {
   const char* const kProgram = "fxjit info: [compile] inputs: float32[5, 6]";
   EXPECT_THAT(said("0"), Not(HasSubstr("fxjit info")));
   EXPECT_THAT(said("1"), HasSubstr(kProgram));
-  EXPECT_THAT(said("1"), Not(HasSubstr("contract+gelu")));
+  EXPECT_THAT(said("1"), Not(HasSubstr("matmul+gelu")));
   EXPECT_THAT(said("2"), HasSubstr(kProgram));
-  EXPECT_THAT(said("2"), HasSubstr("contract+gelu"));
+  EXPECT_THAT(said("2"), HasSubstr("matmul+gelu"));
   for (const char* other : {"much", "3"})
     EXPECT_THAT(said(other),
                 AllOf(HasSubstr(other + std::string(": expected 0, 1 or 2")),

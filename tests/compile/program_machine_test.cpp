@@ -96,7 +96,7 @@ Program planned(const Traced& model, const program::Machine& machine) {
 int products_in(const Program& program) {
   int products = 0;
   for (const program::Step& step : program.steps)
-    products += step.label.find("contract") != step.label.npos;
+    products += step.label.find("matmul") != step.label.npos;
   for (const Program& body : program.bodies) products += products_in(body);
   return products;
 }

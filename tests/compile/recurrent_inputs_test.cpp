@@ -108,7 +108,7 @@ bool joins(const Layer& layer, int64_t length, int64_t batch, int threads = 1) {
   compile(*module, options_for(host_cpu_level(), threads));
   for (const auto& step :
        steps_for(*module, layer.inputs(length, batch, DType::f32)))
-    if (step.label.find("contract") != step.label.npos) return false;
+    if (step.label.find("matmul") != step.label.npos) return false;
   return true;
 }
 

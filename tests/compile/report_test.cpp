@@ -80,6 +80,36 @@ TEST(Reports, SayWhatComputesEachNode) {
   EXPECT_EQ(report.text(), fxjit::report(*gm)) << report.text();
 }
 
+// Convolutions of a net as people write it, by whichever way they are computed,
+// pooling of both kinds, a product, and a copy to another layout.
+TEST(Reports, NameStepsAsUsersDo) {
+  const Tensor dense = random_tensor({16, 16, 3, 3});
+  const Tensor large = random_tensor({8, 16, 5, 5});
+  const Tensor depthwise = random_tensor({8, 1, 3, 3});
+  const Tensor last = random_tensor({10, 8});
+  const auto gm = fx::symbolic_trace(
+      [=](Value x) {
+        using namespace nn::functional;
+        const Value wide = relu(conv2d(x, dense, None, 1, 1));
+        const Value narrow = relu(conv2d(wide, large, None, 2));
+        const Value windows = conv2d(narrow, depthwise, None, 1, 1, 1, 8);
+        const Value pooled = avg_pool2d(max_pool2d(windows, 3, 2), 2);
+        return linear(method(pooled, "mean", {ValueList{2, 3}}), last);
+      },
+      {"x"});
+  compile(*gm, quick());
+  gm->forward({random_tensor({1, 16, 32, 32})});
+  std::string labels;
+  const Report report = make_report(*gm);
+  for (const StepReport& step : report.programs.at(0).steps)
+    labels += step.label + "\n";
+  for (const char* word : {"conv", "max_pool", "avg_pool", "matmul"})
+    EXPECT_THAT(labels, HasSubstr(word));
+  for (const char* word :
+       {"contract", "conv_last", "materialize", "window", "winograd"})
+    EXPECT_THAT(labels, ::testing::Not(HasSubstr(word)));
+}
+
 TEST(Reports, MeasureShares) {
   const WarningLog log;
   const auto gm = mixed();

@@ -174,14 +174,14 @@ const StoredTensor* Pt2Archive::find_constant(const std::string& name) const {
 // The memory of this entry alone, so that a view ends with it.
 std::shared_ptr<Storage> Pt2Archive::memory_of(const io::ZipEntry& entry,
                                                size_t item) const {
-  std::byte* const data = storage_->data() + entry.offset;
+  const std::span<const std::byte> content = zip_.content(entry);
   if (entry.offset % item != 0) {
-    auto copy = Storage::allocate(entry.bytes);
-    std::memcpy(copy->data(), data, entry.bytes);
+    auto copy = Storage::allocate(content.size());
+    std::memcpy(copy->data(), content.data(), content.size());
     return copy;
   }
-  auto memory =
-      Storage::borrow(data, entry.bytes, storage_, /*read_only=*/true);
+  auto memory = Storage::borrow(storage_->data() + entry.offset, content.size(),
+                                storage_, /*read_only=*/true);
   memory->release_pages = [file = storage_.get(), start = entry.offset](
                               size_t at, size_t bytes) {
     file->release_pages(start + at, bytes);

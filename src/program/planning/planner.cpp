@@ -4,6 +4,7 @@
 #include <map>
 
 #include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/shown_name.h"
 #include "src/program/planning/builder.h"
 #include "src/weights/panels.h"
 
@@ -151,16 +152,14 @@ class Planner {
     }
   }
 
-  // The ops of a region, "contract+add+gelu".
+  // The ops of a region, "matmul+add+gelu".
   static std::string label(const Region& region) {
     constexpr size_t kLongest = 60;
     std::string text;
     for (const fx::Node* node : region.graph->nodes()) {
       if (!node->called_op()) continue;
-      std::string_view name = node->called_op()->name();
-      if (name.starts_with("fxjit.")) name.remove_prefix(6);
       if (!text.empty()) text += '+';
-      text += name;
+      text += passes::shown_name({*node->called_op(), node->args()});
       if (text.size() > kLongest) return text.substr(0, kLongest) + "...";
     }
     return text;
