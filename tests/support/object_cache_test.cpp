@@ -229,6 +229,9 @@ TEST(ObjectCacheTest, EntriesOfAnotherUserAreNotTrusted) {
 
 CacheKey numbered_key(int i) { return make_cache_key(std::to_string(i)); }
 
+// After so many stores a cache has looked at what others left in its folder.
+constexpr int kStoresUntilScanned = 33;
+
 void set_age(const fs::path& path, std::chrono::minutes age) {
   fs::last_write_time(path, fs::file_time_type::clock::now() - age);
 }
@@ -275,9 +278,28 @@ TEST(ObjectCacheTest, RemovesWhatDeadProcessesLeft) {
   write_file(fresh, "half");
   set_age(old, std::chrono::minutes(120));
   ObjectCache cache({folder.path()});
-  ASSERT_TRUE(cache.store(make_cache_key("k"), bytes_of("payload")));
+  for (int i = 0; i < kStoresUntilScanned; ++i)
+    ASSERT_TRUE(cache.store(numbered_key(i), bytes_of("payload")));
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(fresh));
+}
+
+TEST(ObjectCacheTest, RemovesWhatOtherProcessesStoredBeyondTheCap) {
+  const TemporaryFolder folder;
+  constexpr uint64_t kCap = 60'000;
+  constexpr int kOthers = 20;
+  const std::vector<std::byte> payload(10'000);
+  for (int i = 0; i < kOthers; ++i) {
+    ObjectCache other({folder.path()});
+    ASSERT_TRUE(other.store(numbered_key(i), payload));
+    set_age(entry_of(folder.path(), numbered_key(i)),
+            std::chrono::minutes(60 - i));
+  }
+  ObjectCache cache({folder.path(), kCap});
+  for (int i = 0; i < kStoresUntilScanned; ++i)
+    ASSERT_TRUE(cache.store(numbered_key(kOthers), payload));
+  EXPECT_FALSE(cache.load(numbered_key(0)));
+  EXPECT_TRUE(cache.load(numbered_key(kOthers - 1)));
 }
 
 // Many writers of few keys: each load is a miss or a whole entry.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <random>
 #include <system_error>
 
 #include "fxjit/log.h"
@@ -19,6 +20,14 @@ namespace fs = std::filesystem;
 
 // Other processes add to the folder as well; look again this often.
 constexpr uint64_t kStoresBetweenScans = 32;
+
+// A scan takes as long as compiling several kernels when the folder is well
+// filled. The first one is due after a random number of stores: a process that
+// stores few kernels seldom scans, yet many such processes keep the cap.
+uint64_t stores_before_first_scan() {
+  return std::random_device()() % kStoresBetweenScans;
+}
+
 // Evict to this share of the cap, so that not every store has to.
 constexpr double kShareKept = 0.9;
 // An unfinished file this old was left by a process that died.
@@ -72,7 +81,8 @@ CacheKey make_cache_key(std::string_view text) {
 }
 
 ObjectCache::ObjectCache(ObjectCacheOptions options)
-    : options_(std::move(options)) {
+    : options_(std::move(options)),
+      stores_until_scan_(stores_before_first_scan()) {
   for (const fs::path& path : options_.packs) {
     auto pack = std::make_unique<const ObjectPack>(path);
     if (!pack->fault().empty())

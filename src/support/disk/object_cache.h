@@ -37,7 +37,8 @@ CacheKey make_cache_key(std::string_view text);
 struct ObjectCacheOptions {
   // Made on the first store. Nothing: no disk, every load misses.
   std::optional<std::filesystem::path> folder;
-  // Least recently used entries beyond this are removed.
+  // Least recently used entries beyond this are removed. What other processes
+  // store is noticed after some stores.
   uint64_t max_bytes = uint64_t{512} << 20;
   // Files of entries that are asked before the folder. One that cannot be used
   // is reported.
@@ -80,7 +81,7 @@ class ObjectCache {
   std::atomic<bool> reported_ = false;
   std::mutex cap_mutex_;  // Guards what follows.
   uint64_t estimated_bytes_ = 0;
-  uint64_t stores_until_scan_ = 0;
+  uint64_t stores_until_scan_;
 };
 
 }  // namespace fxjit::support
