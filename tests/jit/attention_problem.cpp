@@ -16,8 +16,8 @@
 #include "jit/engine/ir_module.h"
 #include "src/program/attention/run.h"
 #include "src/program/steps/steps.h"
+#include "tests/jit/guarded_floats.h"
 #include "tests/support/analysed.h"
-#include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -26,8 +26,6 @@ using program::AttentionMask;
 using program::AttentionStep;
 using program::HeadAccess;
 using support::GuardedBytes;
-
-constexpr float kCanary = 123.5f;
 
 std::shared_ptr<CompiledCode> compile_attention(
     const program::AttentionForm& form, CpuLevel level) {
@@ -52,11 +50,6 @@ size_t extent(const AttentionStep& step, const HeadAccess& access, int64_t rows,
                 (step.batch - 1) * access.batch +
                 (step.heads - 1) * access.head + (rows - 1) * access.row +
                 (columns - 1) * column_stride + 1);
-}
-
-template <typename T>
-std::span<const std::byte> bytes_of(const std::vector<T>& values) {
-  return std::as_bytes(std::span(values));
 }
 
 bool same_bits(float a, float b) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <span>
 
 #include "jit/emit/kernel_function.h"
@@ -12,6 +11,7 @@
 #include "jit/engine/ir_module.h"
 #include "src/support/rounding.h"
 #include "tests/jit/build_ir.h"
+#include "tests/jit/guarded_floats.h"
 
 namespace fxjit::jit::testing {
 namespace {
@@ -19,25 +19,6 @@ namespace {
 using program::WindowCombine;
 using program::WindowStep;
 using support::GuardedBytes;
-
-constexpr float kCanary = 123.5f;
-
-std::vector<float> randoms(int64_t elements, uint32_t seed) {
-  std::vector<float> values(static_cast<size_t>(elements));
-  std::mt19937 random(seed);
-  std::normal_distribution<float> value;
-  std::generate(values.begin(), values.end(), [&] { return value(random); });
-  return values;
-}
-
-std::span<const std::byte> bytes_of(const std::vector<float>& values) {
-  return std::as_bytes(std::span(values));
-}
-
-std::vector<float> floats_of(const GuardedBytes& block) {
-  const auto* first = reinterpret_cast<const float*>(block.data());
-  return {first, first + block.size() / sizeof(float)};
-}
 
 program::Access access_of(Dims outer, int64_t inner) {
   program::Access access;

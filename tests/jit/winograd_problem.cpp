@@ -1,10 +1,10 @@
 #include "tests/jit/winograd_problem.h"
 #include "tests/jit/build_ir.h"
+#include "tests/jit/guarded_floats.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 #include <span>
 
 #include "jit/emit/kernel_function.h"
@@ -21,25 +21,6 @@ namespace {
 using program::WinogradForm;
 using program::WinogradStep;
 using support::GuardedBytes;
-
-constexpr float kCanary = 123.5f;
-
-std::vector<float> randoms(int64_t elements, uint32_t seed) {
-  std::vector<float> values(static_cast<size_t>(elements));
-  std::mt19937 random(seed);
-  std::normal_distribution<float> value;
-  std::generate(values.begin(), values.end(), [&] { return value(random); });
-  return values;
-}
-
-std::span<const std::byte> bytes_of(const std::vector<float>& values) {
-  return std::as_bytes(std::span(values));
-}
-
-std::vector<float> floats_of(const GuardedBytes& block) {
-  const auto* first = reinterpret_cast<const float*>(block.data());
-  return {first, first + block.size() / sizeof(float)};
-}
 
 // Whole cache lines, as weights and scratch are aligned to them.
 std::vector<float> lines(int64_t elements, float fill) {
