@@ -1,5 +1,6 @@
 #include "jit/engine/code_cache.h"
 
+#include <algorithm>
 #include <chrono>
 #include <span>
 #include <string>
@@ -121,7 +122,7 @@ void CodeCache::keep(Entry& entry, const Key& key, const Code& code) {
   stats_.bytes_kept += code->code_bytes();
 }
 
-// Hands over what is beyond the bound, and forgets keys whose code is gone.
+// Hands over what is beyond the bound.
 void CodeCache::drop_over_bound(std::vector<Code>& dropped) {
   while (stats_.bytes_kept > max_bytes_ && !uses_.empty()) {
     Entry& entry = entries_.at(uses_.back());
@@ -130,9 +131,18 @@ void CodeCache::drop_over_bound(std::vector<Code>& dropped) {
     dropped.push_back(std::move(entry.kept));
     entry.kept = nullptr;
   }
+  forget_dead_keys();
+}
+
+// Keys whose code is gone. It looks at all of them, and so waits until there are
+// twice as many as it left the last time.
+void CodeCache::forget_dead_keys() {
+  constexpr size_t kFewKeys = 64;
+  if (entries_.size() < std::max(kFewKeys, 2 * keys_left_)) return;
   std::erase_if(entries_, [](const auto& item) {
     return item.second.live.expired() && !item.second.pending.valid();
   });
+  keys_left_ = entries_.size();
 }
 
 void CodeCache::forget(const Key& key) {

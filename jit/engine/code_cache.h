@@ -65,6 +65,7 @@ class CodeCache {
   void publish(const Key& key, const Code& code);
   void keep(Entry& entry, const Key& key, const Code& code);
   void drop_over_bound(std::vector<Code>& dropped);
+  void forget_dead_keys();
   void forget(const Key& key);
 
   const Compiler& compiler_;
@@ -73,6 +74,7 @@ class CodeCache {
 
   mutable std::mutex mutex_;  // Guards what follows; not held while compiling.
   std::map<Key, Entry> entries_;
+  size_t keys_left_ = 0;  // When dead ones were last forgotten.
   std::list<Key> uses_;  // Most recent first.
   CodeCacheStats stats_;
 };

@@ -28,17 +28,32 @@ void* StackThread::main(void* thread) {
   return nullptr;
 }
 
-size_t stack_left() {
+namespace {
+
+struct StackBounds {
+  uintptr_t begin = 0;
+  size_t bytes = 0;
+};
+
+StackBounds own_stack_bounds() {
   pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
   void* lowest = nullptr;
   size_t bytes = 0;
   pthread_attr_getstack(&attributes, &lowest, &bytes);
   pthread_attr_destroy(&attributes);
-  const auto begin = reinterpret_cast<uintptr_t>(lowest);
+  return {reinterpret_cast<uintptr_t>(lowest), bytes};
+}
+
+}  // namespace
+
+size_t stack_left() {
+  // For the first thread of a process the system reads its list of mappings,
+  // which is long where much code was compiled.
+  thread_local const StackBounds bounds = own_stack_bounds();
   // Not the address of a local variable: sanitizers keep these elsewhere.
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return here >= begin && here < begin + bytes ? here - begin : 0;
+  return here - bounds.begin < bounds.bytes ? here - bounds.begin : 0;
 }
 
 void run_with_compile_stack(const std::function<void()>& work) {
