@@ -11,7 +11,7 @@
 #include "tests/check/planted.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using namespace testing;  // Of this folder, not of GoogleTest.
@@ -156,5 +156,5 @@ TEST(Check, WhatIsWrongWithACall) {
   EXPECT_THROW(save_reduced(CheckResult{}, "nowhere"), UserError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -13,7 +13,7 @@
 #include "tests/check/planted.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using namespace testing;  // Of this folder, not of GoogleTest.
@@ -230,5 +230,5 @@ TEST(PlantedFaults, Winograd) {
   EXPECT_THAT(found.right_without, Contains("winograd"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

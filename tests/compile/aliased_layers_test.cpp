@@ -10,7 +10,7 @@
 #include "tests/ops/storages.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::random_tensor;
 using testing::value_difference;
@@ -76,5 +76,5 @@ TEST(AliasedLayers, InsideLeavesThatGiveTheirInput) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -10,7 +10,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 std::vector<testing::OpCase> cases_to_compile() {
   std::vector<testing::OpCase> cases;
@@ -50,5 +50,5 @@ TEST(AliasingRows, OfEveryRowAreThoseOfTorch) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

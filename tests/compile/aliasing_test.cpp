@@ -13,7 +13,7 @@
 #include "tests/ops/storages.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::apart;
 using testing::memories;
@@ -350,5 +350,5 @@ TEST(AliasedResults, ShareMemoryAsInterpretedOnesDo) {
       {matrix(), random_tensor({4})}, "0_1");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

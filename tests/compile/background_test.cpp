@@ -11,7 +11,7 @@
 #include <thread>
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 std::atomic<int> begun = 0;
 std::atomic<int> ended = 0;
@@ -38,5 +38,5 @@ TEST(BackgroundCompiler, ForkWaitsUntilJobIsDestroyed) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -9,7 +9,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using testing::quick;
@@ -118,5 +118,5 @@ TEST(CallInto, RefusesWhatTheResultDoesNotFit) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -19,7 +19,7 @@
 #include "tests/compile/subprocess.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using testing::batch;
@@ -189,5 +189,5 @@ TEST(Callbacks, LogsMayThrowAnything) {
   EXPECT_THAT(result.output, HasSubstr("the log callback threw: an exception"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

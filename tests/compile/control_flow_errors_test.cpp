@@ -12,7 +12,7 @@
 #include "fxjit/fxjit.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using Body = fx::Body;
@@ -269,5 +269,5 @@ TEST(BadLoops, NothingIsLostWhenABodyFails) {
   EXPECT_EQ(x.item(), 6);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

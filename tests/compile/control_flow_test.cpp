@@ -17,7 +17,7 @@
 #include "src/compile/compiled_module.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -329,5 +329,5 @@ TEST(CompiledControlFlow, ModulesCalledWholeMayHaveBranches) {
   EXPECT_TRUE(make_report(*gm).native()) << report(*gm);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

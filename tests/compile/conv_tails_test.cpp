@@ -14,7 +14,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using program::CallCode;
@@ -175,5 +175,5 @@ TEST(ConvTailCases, HaveEveryCode) {
   EXPECT_EQ(found, wanted);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -9,7 +9,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -124,5 +124,5 @@ TEST(ErrorLines, ProxiesHaveNoValues) {
               HasSubstr("got Proxy, whose value is not known while tracing"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

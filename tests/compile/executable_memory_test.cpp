@@ -13,7 +13,7 @@
 #include "tests/compile/subprocess.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::HasSubstr;
@@ -66,5 +66,5 @@ TEST(NoExecutableMemory, InterpreterServes) {
   EXPECT_THAT(result.output, HasSubstr("done"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -20,7 +20,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::options_for;
 using testing::process_models;
@@ -130,5 +130,5 @@ TEST(ExitDeathTest, WhileAShapeIsCompiled) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -10,7 +10,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using testing::quick;
@@ -138,5 +138,5 @@ TEST(FailingWrites, OfPartsAreAsTheInterpreterLeavesThem) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -18,7 +18,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using testing::anonymous_memory;
@@ -105,5 +105,5 @@ TEST(FileWeights, OfAnotherFileInTheSamePlaceAreOthers) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -13,7 +13,7 @@
 #include "tests/ops/storages.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::memories;
 using testing::quick;
@@ -157,5 +157,5 @@ TEST(FoldedWrites, ToPartsOfRotatedInputs) {
       random_tensor({6, 4}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

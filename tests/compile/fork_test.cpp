@@ -24,7 +24,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::options_for;
 using testing::process_models;
@@ -169,5 +169,5 @@ TEST(Fork, ChildrenCallWithAllThreads) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -10,7 +10,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 
@@ -73,5 +73,5 @@ TEST(HalfRounding, ChainsStaySingle) {
             static_cast<float>(BFloat16(0.31640625f * 0.31640625f - 0.1f)));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

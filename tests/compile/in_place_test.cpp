@@ -9,7 +9,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using testing::options_for;
@@ -133,5 +133,5 @@ TEST(InPlace, ResidualsOfContractions) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

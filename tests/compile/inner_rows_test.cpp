@@ -13,7 +13,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::random_tensor;
 
@@ -212,5 +212,5 @@ TEST(InnerRows, StrictSumsDoNotDependOnTheBatch) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

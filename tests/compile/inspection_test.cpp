@@ -14,7 +14,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::HasSubstr;
@@ -228,5 +228,5 @@ TEST(Inspections, NeedACompiledModule) {
   EXPECT_THROW(inspect(*gm, ValueList{random_tensor({2})}), UserError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -15,7 +15,7 @@
 #include "tests/compile/subprocess.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::HasSubstr;
@@ -114,5 +114,5 @@ TEST(KernelPack, ShippedOnesAreTakenWhereWanted) {
   EXPECT_THAT(said(""), HasSubstr("from pack: 0"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

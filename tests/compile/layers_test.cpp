@@ -12,7 +12,7 @@
 #include "tests/nn/sequence_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 // Calls the layer of a case as the case does, with each tensor as an input of
 // its own.
@@ -100,5 +100,5 @@ INSTANTIATE_TEST_SUITE_P(Torch, CompiledLayers,
                            return std::string(info.param.name);
                          });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

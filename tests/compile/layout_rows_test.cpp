@@ -11,7 +11,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 constexpr int kOfARow = 5;
 
@@ -47,5 +47,5 @@ TEST(LayoutRows, OfEveryRowAreThoseOfTorch) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -9,7 +9,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using testing::random_tensor;
@@ -204,5 +204,5 @@ TEST(Layouts, OfImagesWithChannelsLast) {
     EXPECT_EQ(result.as_tensor().strides(), Dims({36, 1, 18, 6}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -16,7 +16,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using testing::quick;
@@ -86,5 +86,5 @@ TEST(ManyShapes, MemoryStaysWithinTheCap) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

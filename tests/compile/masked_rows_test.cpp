@@ -13,7 +13,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::random_tensor;
 
@@ -79,5 +79,5 @@ TEST(MaskedLanes, QuotientsBehindTheEndAreNotSummed) {
       }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -10,7 +10,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::HasSubstr;
@@ -95,5 +95,5 @@ TEST(MemoryRefusal, NotOfViewsOfBroadcastMemory) {
   testing::expect_right(*gm, inputs);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -17,7 +17,7 @@
 #include "tests/compile/models.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -160,5 +160,5 @@ INSTANTIATE_TEST_SUITE_P(Torch, Models, ::testing::ValuesIn(kModels),
                            return std::string(info.param.name);
                          });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

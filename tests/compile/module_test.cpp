@@ -12,7 +12,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::AllOf;
@@ -357,5 +357,5 @@ TEST(Module, ProfileNamesStepsAndNodes) {
               AllOf(HasSubstr("MFLOP"), HasSubstr(" 4.000 ")));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -12,7 +12,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using testing::host_levels;
@@ -190,5 +190,5 @@ TEST(NarrowWeights, CanBeLeftOut) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

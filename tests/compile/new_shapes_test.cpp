@@ -20,7 +20,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::HasSubstr;
@@ -259,5 +259,5 @@ TEST(NewShapes, ManyThreadsWithMixedShapes) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -13,7 +13,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing;  // Of this folder, not of GoogleTest.
 
@@ -199,5 +199,5 @@ TEST(CompiledOpRows, EachHasACase) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

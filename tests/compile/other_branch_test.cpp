@@ -13,7 +13,7 @@
 #include "fxjit/log.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 
@@ -153,5 +153,5 @@ TEST(OtherBranches, EndlessLoopsOfTheOtherBranchAreLeft) {
   EXPECT_THAT(log.messages[0], HasSubstr("iterations: expected at most"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

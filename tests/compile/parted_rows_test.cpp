@@ -11,7 +11,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::random_tensor;
 
@@ -237,5 +237,5 @@ TEST(PartedRows, StrictSumsStayWhole) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -12,7 +12,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -183,5 +183,5 @@ TEST(PartsMemory, InputsWritten) {
       {random_tensor({4, 4}), random_tensor({4, 4}, DType::f32, 2)}, 3, true);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -15,7 +15,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -286,5 +286,5 @@ TEST(Parts, AreProfiled) {
   EXPECT_TRUE(seen.steps[2].native);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

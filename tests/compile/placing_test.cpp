@@ -12,7 +12,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -123,5 +123,5 @@ TEST(Placing, Sorted) {
                 {random_tensor({5, 40})});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -12,7 +12,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using testing::random_tensor;
@@ -93,5 +93,5 @@ TEST(PlaneSums, NanAndInfinityStay) {
   expect_sums(heads, 2e-6);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -24,7 +24,7 @@
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::HasSubstr;
@@ -363,5 +363,5 @@ TEST(Limits, SmallFiles) {
       run_child("SmallFiles", {{"FXJIT_TEST_FOLDER", folder.path()}}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

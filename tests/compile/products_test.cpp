@@ -11,7 +11,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::HasSubstr;
@@ -168,5 +168,5 @@ TEST(Convolutions, OfNothing) {
                 Tensor::empty({0, 3, 8, 8}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -23,7 +23,7 @@
 #include "tests/compile/program_models.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using program::Program;
 using testing::Traced;
@@ -228,5 +228,5 @@ TEST(ProgramDataParts, OtherProgramsDiffer) {
   EXPECT_FALSE(other == program);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -14,7 +14,7 @@
 #include "src/program/text/fields.h"
 
 namespace fxjit::program {
-namespace {
+namespace TEST_FILE {
 
 // Becomes a field of any type.
 struct Anything {
@@ -87,5 +87,5 @@ TEST(ProgramFields, AreAllInTheirLists) {
     EXPECT_TRUE(seen.contains(part)) << part;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::program

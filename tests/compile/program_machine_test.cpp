@@ -17,7 +17,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using program::Program;
 
@@ -110,5 +110,5 @@ TEST(ProgramMachine, FastProductsStayApartFromRecurrentLayers) {
   EXPECT_EQ(products_in(planned(model, machine)), 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -8,7 +8,7 @@
 #include "src/program/text/text.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using program::Program;
 
@@ -32,5 +32,5 @@ TEST(ProgramText, TextsNameTypesFunctionsAndPlaces) {
   EXPECT_THROW(program::read_text(text), UserError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -19,7 +19,7 @@
 #include "tests/compile/subprocess.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing;  // Of this folder, not of GoogleTest.
 namespace fs = std::filesystem;
@@ -128,5 +128,5 @@ TEST(RandomDamage, CodeOnDiskIsMadeAnew) {
   EXPECT_FALSE(run(damaged_copy(good, 13, SIZE_MAX, random)));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

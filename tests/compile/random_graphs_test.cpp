@@ -22,7 +22,7 @@
 #include "tests/compile/subprocess.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing;  // Of this folder, not of GoogleTest.
 using namespace checking;
@@ -150,5 +150,5 @@ TEST(RandomGraphs, OfAThirdWriteAView) {
   EXPECT_GE(writing * 3, kSeeds);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -16,7 +16,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 
@@ -177,5 +177,5 @@ TEST(RandomOps, OfUsersAreOrderedAsWell) {
   EXPECT_EQ(result.at(1).as_tensor().item(), 3);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

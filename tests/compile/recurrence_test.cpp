@@ -14,7 +14,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::host_levels;
 using testing::options_for;
@@ -242,5 +242,5 @@ TEST(Recurrence, RefusesWhatDoesNotFit) {
                  {x, state, random_tensor({1, 2, 2}, DType::f64), fitting});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

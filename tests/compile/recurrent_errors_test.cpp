@@ -8,7 +8,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 Tensor t(const Dims& sizes, DType dtype = DType::f32) {
   return Tensor::full(sizes, 0.5, dtype);
@@ -119,5 +119,5 @@ TEST(RecurrentErrors, OfCells) {
             "1");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -15,7 +15,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::host_levels;
 using testing::options_for;
@@ -290,5 +290,5 @@ TEST(RecurrentInputs, AnotherLengthNeedsNoCode) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -16,7 +16,7 @@
 #include "tests/compile/made_numbers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::host_levels;
 using testing::made_number;
@@ -287,5 +287,5 @@ TEST_P(Recurrent, CompiledAsTorch) {
 INSTANTIATE_TEST_SUITE_P(Cases, Recurrent, ::testing::ValuesIn(read_cases()),
                          [](const auto& info) { return info.param.name; });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

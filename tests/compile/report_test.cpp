@@ -15,7 +15,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -89,12 +89,13 @@ TEST(Reports, NameStepsAsUsersDo) {
   const Tensor last = random_tensor({10, 8});
   const auto gm = fx::symbolic_trace(
       [=](Value x) {
-        using namespace nn::functional;
         const Value wide = relu(conv2d(x, dense, None, 1, 1));
         const Value narrow = relu(conv2d(wide, large, None, 2));
         const Value windows = conv2d(narrow, depthwise, None, 1, 1, 1, 8);
-        const Value pooled = avg_pool2d(max_pool2d(windows, 3, 2), 2);
-        return linear(method(pooled, "mean", {ValueList{2, 3}}), last);
+        const Value pooled = nn::functional::avg_pool2d(
+            nn::functional::max_pool2d(windows, 3, 2), 2);
+        return nn::functional::linear(method(pooled, "mean", {ValueList{2, 3}}),
+                                      last);
       },
       {"x"});
   compile(*gm, quick());
@@ -152,5 +153,5 @@ TEST(Reports, OfModulesThatStayWithTheInterpreter) {
             nlohmann::json::array());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

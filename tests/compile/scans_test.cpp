@@ -10,7 +10,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -99,5 +99,5 @@ TEST(Rolled, IsNoView) {
   EXPECT_NE(gm->forward({x}).as_tensor().data(), x.data());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -13,7 +13,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::options_for;
 using testing::process_models;
@@ -62,5 +62,5 @@ TEST(SmallStack, TheInterpreterRuns) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

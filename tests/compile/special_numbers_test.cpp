@@ -11,7 +11,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using testing::random_tensor;
@@ -160,5 +160,5 @@ TEST(SpecialNumbers, SineAndCosineOfRowConstants) {
       special_rows(), "row constants");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -10,7 +10,7 @@
 #include "tests/ops/reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 constexpr int kPrograms = 20, kGraphs = 16, kOps = 14;
 
@@ -120,5 +120,5 @@ INSTANTIATE_TEST_SUITE_P(Types, SpecialPrograms,
                            return std::string(dtype_name(test.param));
                          });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

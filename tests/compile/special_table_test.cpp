@@ -12,7 +12,7 @@
 #include "tests/ops/reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::OpCase;
 
@@ -341,5 +341,5 @@ INSTANTIATE_TEST_SUITE_P(SpecialTable, Neighbours,
                            return std::string(neighbours()[test.param].name);
                          });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

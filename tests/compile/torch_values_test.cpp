@@ -14,7 +14,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using testing::host_levels;
@@ -186,5 +186,5 @@ TEST(TorchValues, NumbersHaveNoDimToRepeat) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

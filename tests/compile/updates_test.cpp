@@ -13,7 +13,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using testing::StructuredCase;
@@ -162,5 +162,5 @@ INSTANTIATE_TEST_SUITE_P(Rows, Updates,
                                            "scatter_add", "scatter_reduce"),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -14,7 +14,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::HasSubstr;
@@ -224,5 +224,5 @@ TEST(Winograd, WeightsArePackedOnce) {
   EXPECT_EQ(profile(*gm, large, 1).packed_bytes, once);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -9,7 +9,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::random_tensor;
 using testing::value_difference;
@@ -299,5 +299,5 @@ TEST(Writes, OfLayers) {
   EXPECT_THAT(report(*gm), ::testing::Not(::testing::HasSubstr("interpreter")));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -17,7 +17,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -364,5 +364,5 @@ TEST(WrittenInputs, OfTwoThreadsWithOneCache) {
               "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

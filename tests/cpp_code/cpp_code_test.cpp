@@ -6,7 +6,7 @@
 #include "tests/cpp_code/cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using cpp_cases::ramp;
 using testing::HasSubstr;
@@ -189,5 +189,5 @@ TEST(CppCode, WhatHasNoText) {
                KeyError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

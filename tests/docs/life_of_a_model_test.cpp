@@ -19,7 +19,7 @@
 #include "tests/docs/marked_blocks.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::MarkedPage;
 using testing::TemporaryFolder;
@@ -138,5 +138,5 @@ TEST(LifeOfAModel, ThePageShowsWhatTheLibraryMakes) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -7,7 +7,7 @@
 #include "tests/fx/archive_testing.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 using namespace testing_archive;  // NOLINT: the names of this folder
@@ -211,5 +211,5 @@ TEST(Safetensors, WritesWhatItReads) {
   EXPECT_EQ(load_safetensors(path).size(), 4u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

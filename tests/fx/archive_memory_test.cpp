@@ -7,7 +7,7 @@
 #include "tests/fx/archive_testing.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing_archive::round_trip;
 
@@ -136,5 +136,5 @@ TEST(ArchiveMemory, FoldedConstants) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

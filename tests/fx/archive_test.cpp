@@ -9,7 +9,7 @@
 #include "tests/fx/archive_testing.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 using namespace testing_archive;  // NOLINT: the names of this folder
@@ -284,5 +284,5 @@ TEST(Archive, EveryLayerComesBackWithItsArguments) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

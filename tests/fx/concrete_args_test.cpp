@@ -8,7 +8,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -180,5 +180,5 @@ TEST(PyTree, FlattensInOrder) {
   EXPECT_THROW(tree_unflatten({1}, spec), ValueError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -12,7 +12,7 @@
 #include "tests/fx/archive_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using fx::GraphModule;
 using fx::symbolic_trace;
@@ -253,5 +253,5 @@ TEST(Bodies, WhatIsCarriedKeepsItsShape) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

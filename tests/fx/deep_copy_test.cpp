@@ -8,7 +8,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 double first(const Value& value) { return value.as_tensor().to_floats()[0]; }
 
@@ -102,5 +102,5 @@ TEST(DeepCopy, LibraryModules) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -9,7 +9,7 @@
 #include "tests/fx/graph_oracle.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using fuzzing::pick;
 using fuzzing::Random;
@@ -268,5 +268,5 @@ TEST(Fuzz, Edits) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

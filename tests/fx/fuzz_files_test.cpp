@@ -10,7 +10,7 @@
 #include "tests/fx/fuzzing.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using fuzzing::Random;
 using namespace testing_archive;  // NOLINT: the names of this folder
@@ -153,5 +153,5 @@ TEST(Fuzz, Descriptions) {
   EXPECT_GT(refused, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

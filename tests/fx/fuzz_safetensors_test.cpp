@@ -9,7 +9,7 @@
 #include "tests/fx/fuzzing.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_archive;  // NOLINT: the names of this folder
 
@@ -121,5 +121,5 @@ TEST_F(FuzzSafetensors, DamagedHeaders) {
   EXPECT_GT(refused, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -8,7 +8,7 @@
 #include "fxjit/nn/custom.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -247,5 +247,5 @@ TEST(GraphModule, Prints) {
             "            return add\n");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -9,7 +9,7 @@
 #include "fxjit/fx/wrap.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -385,5 +385,5 @@ TEST(Graph, RandomEditsKeepInvariants) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

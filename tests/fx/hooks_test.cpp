@@ -8,7 +8,7 @@
 #include "src/fx/graph/node_hooks.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 
@@ -135,5 +135,5 @@ TEST(Purity, CallsWithAnOutArgumentAreKept) {
       graph.call_function("torch.relu", {x}, {{"out", None}})->is_impure());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

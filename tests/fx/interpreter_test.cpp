@@ -10,7 +10,7 @@
 #include "fxjit/nn/custom.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 using testing::EndsWith;
@@ -257,5 +257,5 @@ TEST(Transformer, KeepsModulesParametersAndWrappedCalls) {
   EXPECT_EQ(first(copy(Tensor::zeros({1}))), first(m(Tensor::zeros({1}))));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -15,7 +15,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 // Sanitizers cost ten times the time and memory.
 constexpr int kNodes = fxjit::testing::kSanitizer ? 50'000 : 1'000'000;
@@ -136,5 +136,5 @@ TEST(LargeGraph, ManyConstantsAndModules) {
   EXPECT_EQ(layers(Tensor::full({1}, 3)).as_tensor().item(), 3);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -17,7 +17,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 
@@ -203,5 +203,5 @@ TEST(Mirror, TransformerAndRetraceChangeNothing) {
   EXPECT_EQ(Transformer(gm).transform()->graph().str(), kGraph);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

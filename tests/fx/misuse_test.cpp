@@ -10,7 +10,7 @@
 #include "fxjit/nn/containers.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -207,5 +207,5 @@ TEST(Misuse, PlaceholdersThatMakeNoFunctionAreRefused) {
   EXPECT_EQ(gm->code(), before);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

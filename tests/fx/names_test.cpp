@@ -3,7 +3,7 @@
 #include "fxjit/fx/graph.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 // Candidates in order and the names that torch 2.13's namespace gives them.
 TEST(Names, FollowTorch) {
@@ -79,5 +79,5 @@ TEST(Names, ManyOfOneBase) {
   EXPECT_EQ(x->name(), "neg_4999");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

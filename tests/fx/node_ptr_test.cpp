@@ -11,7 +11,7 @@
 #include "fxjit/fx/graph.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 template <typename A, typename B>
 concept Adds = requires(A a, B b) { a + b; };
@@ -89,5 +89,5 @@ TEST(NodePtr, IsAnArgumentOfGraphs) {
   EXPECT_TRUE(Value(NodePtr()).is_none());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -6,7 +6,7 @@
 #include "fxjit/fx/graph.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -251,5 +251,5 @@ TEST(Node, GraphsAreCopiedIntoThemselves) {
   graph.lint();
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

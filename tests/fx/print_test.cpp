@@ -8,7 +8,7 @@
 #include "fxjit/fx/wrap.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 std::string code(const Graph& graph) { return graph.python_code().src; }
 
@@ -185,5 +185,5 @@ TEST(Code, VerboseShowsShapesAndLines) {
             "        return neg\n");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -8,7 +8,7 @@
 #include "fxjit/nn/custom.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 template <typename F>
 nn::Ref<GraphModule> trace1(F function) {
@@ -138,5 +138,5 @@ TEST(Proxy, OutlivingItsTraceIsAnError) {
   EXPECT_EQ(kept.as_proxy()->describe(), "Proxy of a trace that has ended");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -9,7 +9,7 @@
 #include "fxjit/fx/symbolic_trace.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 // What the interpreter makes of a call that is recorded with these arguments.
 Value call(const char* name, const ValueList& args) {
@@ -42,5 +42,5 @@ TEST(SizeFunctions, TheGreaterAndTheLesserAreFloatsBesideFloats) {
   EXPECT_TRUE(call("torch.sym_min", {3, 4.5}).is_float());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

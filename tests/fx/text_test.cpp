@@ -6,7 +6,7 @@
 #include <random>
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -114,5 +114,5 @@ TEST(Text, SurvivesDamage) {
   EXPECT_GT(parsed, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

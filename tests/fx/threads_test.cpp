@@ -10,7 +10,7 @@
 #include "fxjit/nn/custom.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 class Layer : public nn::Custom<Layer> {
  public:
@@ -102,5 +102,5 @@ TEST(Threads, DefineFunctions) {
   EXPECT_NE(find_defined_function("threads_test_fn_3_99"), nullptr);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -12,7 +12,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -116,5 +116,5 @@ TEST_F(ToFolder, WrapsStandAtTheTop) {
               HasSubstr("\ntorch.fx._symbolic_trace.wrap(\"math_sqrt\")\n"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

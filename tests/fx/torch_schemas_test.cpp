@@ -9,7 +9,7 @@
 #include "src/ops/aten/torch_schema.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 // make_schemas.py must be run after such an op was added.
 TEST(TorchSchemas, EveryFunctionThatWritesHasThem) {
@@ -62,5 +62,5 @@ TEST(TorchSchemas, CallsFitByNumberAndNames) {
   EXPECT_EQ(fitting("torch.conv1d", 2, {{"groups", 2}}), 2u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -7,7 +7,7 @@
 #include "fxjit/nn/linear.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -86,5 +86,5 @@ TEST(TraceErrors, LeaveTheThreadClean) {
   EXPECT_TRUE(linear(Tensor::zeros({2, 3})).is_tensor());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

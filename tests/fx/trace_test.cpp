@@ -8,7 +8,7 @@
 #include "fxjit/nn/custom.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 using testing::EndsWith;
@@ -376,5 +376,5 @@ TEST(Trace, LeafPolicyMayBeChanged) {
   EXPECT_THAT(graph->str(), HasSubstr("get_attr[target=first.scale.factor]"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

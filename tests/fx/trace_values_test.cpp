@@ -7,7 +7,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -88,5 +88,5 @@ TEST(Trace, KeysOfADictAndOfAProxy) {
               HasSubstr("keys = x.keys()"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -9,7 +9,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -111,5 +111,5 @@ TEST(Math, ChecksItsDomain) {
   EXPECT_THROW(math::sqrt("text"), TypeError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -9,7 +9,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using testing::HasSubstr;
@@ -90,5 +90,5 @@ TEST_F(CheckCommand, NamesWhatIsMissing) {
   EXPECT_EQ(check("--against nobody").code, 2);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

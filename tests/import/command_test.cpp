@@ -13,7 +13,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using testing::HasSubstr;
@@ -153,5 +153,5 @@ TEST_F(Command, SaysWhatIsWrong) {
   EXPECT_EQ(fxjit_command("run --help").code, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

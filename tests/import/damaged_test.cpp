@@ -11,7 +11,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using nlohmann::json;
@@ -291,5 +291,5 @@ TEST(Damage, ANewerMinorVersionIsLoaded) {
   EXPECT_EQ(pt2::load(archive.write()).inputs.size(), 1u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

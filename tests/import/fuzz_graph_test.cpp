@@ -10,7 +10,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using nlohmann::json;
@@ -102,5 +102,5 @@ INSTANTIATE_TEST_SUITE_P(All, FuzzGraph,
                                          "dynamic"),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -12,7 +12,7 @@
 #include "tests/import/edited_archive.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using testing::HasSubstr;
@@ -127,5 +127,5 @@ TEST(Npy, RandomDamage) {
   EXPECT_GT(refused, 10'000);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -10,7 +10,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using nlohmann::json;
@@ -177,5 +177,5 @@ TEST_F(Peers, TheScriptNamesPackages) {
   EXPECT_THAT(ran.text, HasSubstr("the Python package openvino is missing"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -15,7 +15,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using testing::ElementsAre;
@@ -245,5 +245,5 @@ TEST(Pt2, ALoadedProgramIsSavedAndLoaded) {
   std::filesystem::remove(file);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

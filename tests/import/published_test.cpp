@@ -12,7 +12,7 @@
 #include "tests/import/command_runner.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using testing::HasSubstr;
@@ -108,5 +108,5 @@ TEST_F(Published, NumbersOnTheCommandLine) {
   EXPECT_EQ(fxjit_command(line + "'ids=[[101, 102]]'").code, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -11,7 +11,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using import::SizeFormula;
 using testing::HasSubstr;
@@ -168,5 +168,5 @@ TEST(InputChecks, WrongInputs) {
               HasSubstr("input x: expected float32"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -12,7 +12,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using testing::HasSubstr;
@@ -131,5 +131,5 @@ TEST_F(Terminal, CompletionKnowsAllOptions) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -14,7 +14,7 @@
 #include "tests/import/model_cases.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using io::ZipReader;
@@ -239,5 +239,5 @@ TEST(Zip, RandomDamageOfAProgram) {
   EXPECT_GT(refused, 500);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

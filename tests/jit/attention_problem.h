@@ -14,7 +14,6 @@
 namespace fxjit::jit::testing {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
-inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // Contiguous operands, no mask, the usual scale.
 program::AttentionStep make_attention(int64_t queries, int64_t keys,

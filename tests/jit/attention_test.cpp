@@ -12,7 +12,7 @@
 #include "tests/support/analysed.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::AttentionMask;
 using program::AttentionStep;
@@ -21,8 +21,9 @@ using testing::add_mask;
 using testing::AttentionProblem;
 using testing::host_levels;
 using testing::kInfinity;
-using testing::kNan;
 using testing::make_attention;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 class Attention : public ::testing::TestWithParam<CpuLevel> {
  protected:
@@ -352,5 +353,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, LongAttention,
                          ::testing::ValuesIn(host_levels()),
                          testing::level_name);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -10,7 +10,7 @@
 #include "tests/jit/step_test_util.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::RowStep;
 using testing::check_step;
@@ -291,5 +291,5 @@ TEST(Body, Int64ConstantsAreExact) {
       flat_step(b.finish({b.input(0, DType::i64) + big}), 1, DType::i64));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -13,7 +13,7 @@
 #include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -80,5 +80,5 @@ TEST_F(DamagedCode, FlippedBits) {
   EXPECT_EQ(origin(), CodeOrigin::disk);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

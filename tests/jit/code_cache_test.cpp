@@ -16,7 +16,7 @@
 #include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 constexpr uint64_t kPlenty = uint64_t{64} << 20;
@@ -183,5 +183,5 @@ TEST_F(CodeCacheTest, FailureReachesTheCallerAndIsNotKept) {
   EXPECT_EQ(call(*get(cache, 1), 1), 2);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

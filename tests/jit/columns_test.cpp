@@ -8,7 +8,7 @@
 #include "tests/jit/step_test_util.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::ColumnStep;
 using testing::apply;
@@ -240,5 +240,5 @@ TEST(Columns, WorksInPlace) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

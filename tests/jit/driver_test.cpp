@@ -13,7 +13,7 @@
 #include "src/program/steps/program.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::DriverForm;
 using program::StepBy;
@@ -182,5 +182,5 @@ TEST(DriverForms, StepsOfOneThreadAreCalledDirectly) {
   EXPECT_THAT(one.call_offsets, ElementsAre(0, 0, 16, 16));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -14,7 +14,7 @@
 #include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 // Stores and loads as kernels have them: scalar, a vector, a masked tail, every
 // other element.
@@ -167,5 +167,5 @@ TEST_F(PlantedFaultDeathTest, ThreadSanitizerSeesRaces) {
               "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

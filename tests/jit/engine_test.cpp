@@ -22,7 +22,7 @@
 #include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 
@@ -341,5 +341,5 @@ TEST(EngineDeathTest, DeniedExecutableMemoryIsARuntimeError) {
       "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

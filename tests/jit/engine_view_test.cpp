@@ -17,7 +17,7 @@
 #include "tests/jit/build_ir.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -147,5 +147,5 @@ TEST(GdbTest, IsOffByDefault) {
   EXPECT_EQ(announced_symbol_files(), before);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

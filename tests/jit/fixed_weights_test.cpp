@@ -13,7 +13,7 @@
 #include "tests/jit/packed_weight.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using testing::normals;
 
@@ -251,5 +251,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, FixedWeights,
                          ::testing::ValuesIn(testing::host_levels()),
                          testing::level_name);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -12,7 +12,7 @@
 #include "jit/emit/vector_builder.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 class Interleave : public ::testing::Test {
  protected:
@@ -103,5 +103,5 @@ TEST_F(Interleave, LeavesWhatStandsBeforeTheStartAlone) {
   finish();
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

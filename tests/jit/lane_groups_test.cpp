@@ -8,7 +8,7 @@
 #include "tests/support/analysed.h"
 
 namespace fxjit::jit::testing {
-namespace {
+namespace TEST_FILE {
 
 // One thread takes all neighbours at once, of which others would take parts.
 TEST(LaneGroups, OneThreadTakesItemsWhole) {
@@ -162,5 +162,5 @@ TEST(LaneGroups, LongBodiesGoInGroups) {
     EXPECT_LT(program::analysed(step, level).code.lanes.rows, 250);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit::testing

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace fxjit::weights {
-namespace {
+namespace TEST_FILE {
 
 uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
 
@@ -97,5 +97,5 @@ TEST(Panels, NumbersBelowTheSmallestNormalOneAreZeros) {
         }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::weights

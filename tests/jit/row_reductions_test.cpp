@@ -9,7 +9,7 @@
 #include "tests/jit/step_test_util.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::RowStep;
 using testing::apply;
@@ -245,5 +245,5 @@ TEST(RowReductions, WorksInPlace) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -6,7 +6,7 @@
 #include "tests/support/analysed.h"
 
 namespace fxjit::jit::testing {
-namespace {
+namespace TEST_FILE {
 
 constexpr CpuLevel kLevels[] = {CpuLevel::sse41, CpuLevel::avx2,
                                 CpuLevel::avx512};
@@ -220,5 +220,5 @@ TEST(LaneRows, OthersGoRowByRow) {
   expect_lanes(copy, false);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit::testing

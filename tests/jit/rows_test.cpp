@@ -8,7 +8,7 @@
 #include "tests/jit/step_test_util.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::RowStep;
 using testing::apply;
@@ -217,5 +217,5 @@ TEST(Rows, GatherOutOfRangeSetsTheStatus) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

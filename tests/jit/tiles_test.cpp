@@ -14,7 +14,7 @@
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::TileAccess;
 using program::TileStep;
@@ -292,5 +292,5 @@ TEST_P(Tiles, OfOtherTypesAreOtherKernels) {
 INSTANTIATE_TEST_SUITE_P(Levels, Tiles, ::testing::ValuesIn(host_levels()),
                          testing::level_name);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -13,7 +13,7 @@
 #include "tests/jit/jit_test_util.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using testing::Kernel;
 using Args = std::span<Value* const>;
@@ -256,5 +256,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, VectorBuilderTest,
                          ::testing::ValuesIn(testing::host_levels()),
                          testing::level_name);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

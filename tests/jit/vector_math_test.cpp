@@ -20,7 +20,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 namespace prim = ops::prim;
 
@@ -265,5 +265,5 @@ INSTANTIATE_TEST_SUITE_P(Functions, VectorMathSweep,
                            return std::string(info.param.name);
                          });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

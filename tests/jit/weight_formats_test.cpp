@@ -15,7 +15,7 @@
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using testing::normals;
 using Weight = testing::PackedWeight;
@@ -148,5 +148,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, WeightFormats,
                          ::testing::ValuesIn(testing::host_levels()),
                          testing::level_name);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -10,7 +10,7 @@
 #include "tests/jit/window_problem.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::WindowCombine;
 using testing::make_window;
@@ -142,5 +142,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, Windows,
                          ::testing::ValuesIn(testing::host_levels()),
                          testing::level_name);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

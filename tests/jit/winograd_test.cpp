@@ -8,7 +8,7 @@
 #include "tests/jit/winograd_problem.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using testing::WinogradProblem;
 using testing::WinogradSizes;
@@ -80,5 +80,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, Winograd,
                          ::testing::ValuesIn(testing::host_levels()),
                          testing::level_name);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -9,7 +9,7 @@
 #include "tests/kernels/conv_last_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 using ops::PostKind;
 
@@ -119,5 +119,5 @@ TEST(ConvLastStep, NanAndInfinityStay) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

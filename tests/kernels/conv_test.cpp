@@ -8,7 +8,7 @@
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 struct Operands {
   Tensor input, weight, bias;
@@ -182,5 +182,5 @@ TEST(EagerConv, CacheStaysBelowItsBound) {
   EXPECT_EQ(onednn::convolutions_kept(), onednn::kMostConvolutions);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

@@ -23,7 +23,7 @@
 #endif
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 constexpr int kGood = 0, kWrong = 1, kNoSuchSetting = 2;
 
@@ -123,5 +123,5 @@ TEST(Denied, PoolingNeedsNoCode) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

@@ -7,7 +7,7 @@
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 using ops::MatmulArgs;
 
@@ -156,5 +156,5 @@ TEST(OnednnVersion, IsThreeNumbers) {
   EXPECT_GE(major, 3);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

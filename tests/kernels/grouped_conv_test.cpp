@@ -8,7 +8,7 @@
 #include "tests/kernels/conv_last_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 struct Form {
   int64_t groups, channels, height, width;
@@ -353,5 +353,5 @@ TEST(GroupedConv, NanInLanesThatHoldNothing) {
       }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

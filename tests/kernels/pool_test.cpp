@@ -10,7 +10,7 @@
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 struct PoolCase {
   const char* name;
@@ -180,5 +180,5 @@ TEST(PoolRefusals, IntegersAndIndicesAreLeftToThePlainKernel) {
       kSliceThreads));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

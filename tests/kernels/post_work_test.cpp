@@ -9,7 +9,7 @@
 #include "tests/kernels/post_oracle.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 using ops::PostKind;
 using ops::PostOp;
@@ -129,5 +129,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, PostWorkChannels,
                            return std::string(cpu_level_name(info.param));
                          });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

@@ -9,7 +9,7 @@
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 std::shared_ptr<const program::ExternCode> kernel_for(
     const char* op, const ValueList& args,
@@ -210,5 +210,5 @@ TEST_F(ProductOfPanels, OtherEpiloguesAreRefused) {
       make_library_product(strict.step, CpuLevel::avx512, kSliceThreads));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

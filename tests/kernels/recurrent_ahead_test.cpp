@@ -11,7 +11,7 @@
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 constexpr CpuLevel kLevel = CpuLevel::avx512;
 constexpr int64_t kLanes = 16;
@@ -161,5 +161,5 @@ TEST(RecurrentAhead, StepsHaveRoom) {
     }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

@@ -13,7 +13,7 @@
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -308,5 +308,5 @@ TEST(RecurrentStep, MultipliesItsInputs) {
       }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

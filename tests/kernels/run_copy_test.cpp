@@ -8,7 +8,7 @@
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 std::vector<float> in_order(const float* in, const Dims& sizes,
                             const Dims& strides) {
@@ -66,5 +66,5 @@ TEST(RunCopy, OthersAreLeft) {
   EXPECT_FALSE(program::short_runs({0, 4}, {5, 1}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

@@ -16,7 +16,7 @@
 #include "tests/kernels/kernel_test_util.h"
 
 namespace fxjit::kernels::testing {
-namespace {
+namespace TEST_FILE {
 
 constexpr int kThreads = 8;
 
@@ -133,5 +133,5 @@ TEST(ShapeCache, DropsTheLeastRecentlyUsed) {
   EXPECT_FALSE(entry);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::kernels::testing

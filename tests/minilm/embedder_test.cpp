@@ -12,7 +12,7 @@
 #include "tests/minilm/reference_data.h"
 
 namespace minilm {
-namespace {
+namespace TEST_FILE {
 
 constexpr double kGreatestDifference = 1e-5;
 constexpr double kCosine = 1e-6;
@@ -168,5 +168,5 @@ TEST_F(EmbedderTest, TruncatedWeightsAreRefused) {
   std::filesystem::remove_all(folder);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace minilm

@@ -16,7 +16,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace minilm {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -224,5 +224,5 @@ TEST_F(Program, SmallLimitsAreSurvived) {
   EXPECT_LT(crowded.code, 128) << crowded.output;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace minilm

@@ -11,7 +11,7 @@
 #include "tests/minilm/reference_data.h"
 
 namespace minilm {
-namespace {
+namespace TEST_FILE {
 
 using Ids = std::vector<std::int64_t>;
 
@@ -137,5 +137,5 @@ TEST_F(TokenizerTest, RefusesALimitWithoutRoomForTheFrame) {
   EXPECT_THROW(tokenizer_->encode("", 0), fxjit::UserError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace minilm

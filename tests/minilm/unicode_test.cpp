@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace minilm::unicode {
-namespace {
+namespace TEST_FILE {
 
 constexpr char32_t kCodePoints = 0x110000;
 
@@ -89,5 +89,5 @@ TEST(UnicodeTest, FoldsByHand) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace minilm::unicode

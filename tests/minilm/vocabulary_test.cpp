@@ -9,7 +9,7 @@
 #include "fxjit/error.h"
 
 namespace minilm {
-namespace {
+namespace TEST_FILE {
 
 constexpr std::string_view kSpecials = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
 
@@ -89,5 +89,5 @@ TEST_F(VocabularyFileTest, RefusesFilesThatCannotBeAVocabulary) {
   EXPECT_THROW(Vocabulary::load(path_), fxjit::UserError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace minilm

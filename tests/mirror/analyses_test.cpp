@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Analyses)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 namespace passes = fx::passes;
 namespace F = nn::functional;
@@ -333,5 +333,5 @@ MIRROR_CASE(Analyses, observed_graphs) {
   expect_outputs(gm, {fill({3})});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

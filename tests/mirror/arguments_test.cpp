@@ -8,7 +8,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Arguments)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::NodePtr;
@@ -284,5 +284,5 @@ MIRROR_CASE(Arguments, keywords_of_all_kinds) {
   expect_tabular(graph);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Autowrap)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 
@@ -106,5 +106,5 @@ MIRROR_CASE(Autowrap, marked_nodes) {
   expect_text("marks", marks);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

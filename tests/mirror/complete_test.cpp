@@ -7,7 +7,7 @@
 #include "tests/mirror/expected_file.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using testing::IsEmpty;
 
@@ -53,5 +53,5 @@ TEST(MirrorComplete, NamesOfAreas) {
   EXPECT_EQ(area_of("GraphModule"), "graph_module");
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Concrete)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::PH;
 using fx::symbolic_trace;
@@ -168,5 +168,5 @@ MIRROR_CASE(Concrete, transformed_and_interpreted) {
   expect_value("interpreted", fx::Interpreter(*gm).run({x, fill({3}, 2)}));
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(ControlFlowRuns)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 Value pair(const Value& a, const Value& b) { return Value::tuple({a, b}); }
 Value number(int64_t value) { return Tensor::full({}, value, DType::i64); }
@@ -237,5 +237,5 @@ MIRROR_CASE(ControlFlowRuns, other_types) {
   expect_outputs(gm, {fill({4}, 1, DType::i32), fill({3}, 0, DType::f64)});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(ControlFlow)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::GraphModule;
 
@@ -357,5 +357,5 @@ MIRROR_CASE(ControlFlow, wrong_calls) {
   expect_error([&] { fxjit::map(same, fill({0, 3})); });
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

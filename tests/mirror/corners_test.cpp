@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Corners)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -213,5 +213,5 @@ MIRROR_CASE(Corners, erased_nodes_keep_no_nodes) {
   expect_value("users", x->num_users());
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

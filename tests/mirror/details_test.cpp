@@ -9,7 +9,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Details)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using fx::Graph;
@@ -224,5 +224,5 @@ MIRROR_CASE(Details, tensors_in_nodes) {
   expect_tabular(*holder_of({fill({2}), 1}));
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

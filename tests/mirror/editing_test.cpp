@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Editing)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::Node;
@@ -332,5 +332,5 @@ MIRROR_CASE(Editing, nothing_behind_the_result) {
   EXPECT_EQ(gm->graph().str(), before);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

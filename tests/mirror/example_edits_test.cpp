@@ -8,7 +8,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(ExampleEdits)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Opcode;
 using fx::symbolic_trace;
@@ -153,5 +153,5 @@ MIRROR_CASE(ExampleEdits, copied_node_by_node) {
   expect_tabular(new_graph);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

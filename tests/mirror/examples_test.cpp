@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Examples)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Opcode;
 using fx::symbolic_trace;
@@ -285,5 +285,5 @@ MIRROR_CASE(Examples, variadic_module) {
   expect_code(gm);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -15,7 +15,7 @@ class FunctionCase : public Case {
   }
 };
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 class Functions : public FunctionCase {};
 
@@ -245,5 +245,5 @@ MIRROR_CASE(Functions, embedding_lookup) {
          {fill({2, 3}, 1, DType::i64), fill({10, 4}, 2)});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

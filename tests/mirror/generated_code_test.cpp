@@ -9,7 +9,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(GeneratedCode)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::CodeGen;
 using fx::GraphModule;
@@ -264,5 +264,5 @@ MIRROR_CASE(GeneratedCode, leaves_of_outputs) {
   expect_outputs(gm, {fill({2})});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Graphs)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -343,5 +343,5 @@ MIRROR_CASE(Graphs, unused_placeholders_stay) {
   expect_outputs(gm, {fill({2}), fill({2}, 1)});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

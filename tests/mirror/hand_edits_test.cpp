@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(HandEdits)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -348,5 +348,5 @@ MIRROR_CASE(HandEdits, copies_edited_apart) {
   expect_outputs(other, {fill({2, 3})});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Handlers)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Interpreter;
 using fx::Opcode;
@@ -354,5 +354,5 @@ MIRROR_CASE(Handlers, methods_run_on_values) {
       "\n");
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

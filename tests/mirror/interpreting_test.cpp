@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Interpreting)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Interpreter;
 using fx::symbolic_trace;
@@ -272,5 +272,5 @@ MIRROR_CASE(Interpreting, decomposing_transformer) {
   expect_outputs(transformed, {fill({4})});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(KeywordOnly)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 struct Scaled : nn::Custom<Scaled> {
   Scaled() : Custom("Scaled", {"x", "*", "y", {"scale", 2}}) {}
@@ -71,5 +71,5 @@ MIRROR_CASE(KeywordOnly, wrong_calls) {
   expect_error([&] { scaled(1, 2, kw("x", 1)); });
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Magic)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -179,5 +179,5 @@ MIRROR_CASE(Magic, methods_that_fail) {
   expect("__setitem__", {0, "a"});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

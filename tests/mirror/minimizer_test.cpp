@@ -6,7 +6,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 using fx::passes::MinimizerOptions;
@@ -233,5 +233,5 @@ MIRROR_CASE(Minimizer, settings_and_refusals) {
   expect_error([&] { tool(gm, {fill({3, 4}, 1), 2}); });
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

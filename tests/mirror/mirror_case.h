@@ -18,13 +18,13 @@
 
 // The namespace of a file, of a name where files are compiled together, since
 // each has helpers called `Net` and `traced`; else unnamed.
-#ifndef MIRROR_FILE
-#define MIRROR_FILE
+#ifndef TEST_FILE
+#define TEST_FILE
 #endif
 
 // Opens the area of a file, once: MIRROR_AREA(Trace) for expected/trace.txt.
 #define MIRROR_AREA(area)                       \
-  namespace MIRROR_FILE {                       \
+  namespace TEST_FILE {                       \
   class area : public ::fxjit::mirror::Case {}; \
   }
 // The C++ side of the case `name` of cases_<area>.py.

@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Models)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using fx::symbolic_trace;
@@ -278,5 +278,5 @@ MIRROR_CASE(Models, gated_recurrence) {
   expect_outputs(gm, {fill({2, 3, 3}), fill({2, 4}, 2)});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(ModuleApi)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -224,5 +224,5 @@ MIRROR_CASE(ModuleApi, independent_copies) {
   expect_value("state", state_names(*made));
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

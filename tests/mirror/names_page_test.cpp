@@ -11,7 +11,7 @@
 #include "tests/mirror/expected_file.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 struct Row {
   std::string name;
@@ -66,5 +66,5 @@ TEST(MirrorNames, CasesExistAndOtherNamesHaveReasons) {
   }
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Naming)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::Node;
@@ -209,5 +209,5 @@ MIRROR_CASE(Naming, renamed_nodes) {
   expect_text("next", next + " " + name_of(graph, "z"));
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(NodeApi)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::Node;
@@ -341,5 +341,5 @@ MIRROR_CASE(NodeApi, arguments_put_in_and_changed) {
   expect_value("users", users_of(chain.graph));
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

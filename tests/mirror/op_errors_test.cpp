@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(OpErrors)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 Tensor ints(const Dims& sizes) { return fill(sizes, 0, DType::i64); }
 Tensor bools(const Dims& sizes) { return fill(sizes, 0, DType::boolean); }
@@ -131,5 +131,5 @@ MIRROR_CASE(OpErrors, errors_of_runs) {
                "\nOriginal traceback");
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -3,7 +3,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 namespace passes = fx::passes;
 
@@ -202,5 +202,5 @@ MIRROR_CASE(Optimization, for_inference) {
   EXPECT_EQ(unfused->native_forward(), nullptr);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

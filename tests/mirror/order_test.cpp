@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Order)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::NodePtr;
@@ -147,5 +147,5 @@ MIRROR_CASE(Order, arguments_of_wrapped_calls) {
       {"x", "y"}));
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 namespace passes = fx::passes;
@@ -294,5 +294,5 @@ MIRROR_CASE(Partitioner, cycles_through_outside_nodes) {
   partition(gm, supports({"neg", "add"}), {fill({3, 4}, 1), fill({3, 4}, 2)});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(PassManagers)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 namespace passes = fx::passes;
 using passes::GraphModuleRef;
@@ -275,5 +275,5 @@ MIRROR_CASE(PassManagers, order_inside_of_loops) {
   expect_graph(manager(traced()).graph_module);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

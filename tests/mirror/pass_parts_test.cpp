@@ -10,7 +10,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(PassParts)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 namespace passes = fx::passes;
 using fx::Graph;
@@ -371,5 +371,5 @@ MIRROR_CASE(PassParts, parts_in_a_row) {
   expect_outputs(made, inputs);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -5,7 +5,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 namespace passes = fx::passes;
@@ -283,5 +283,5 @@ MIRROR_CASE(PassTools, groups_of_numbers) {
   expect_groups(*gm, some);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

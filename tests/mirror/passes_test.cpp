@@ -5,7 +5,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 namespace passes = fx::passes;
@@ -201,5 +201,5 @@ MIRROR_CASE(Passes, fold_with_exceptions) {
        [](const fx::Node& node) { return node.target_name() == "abs"; });
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

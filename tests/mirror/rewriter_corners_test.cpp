@@ -5,7 +5,7 @@
 #include "tests/mirror/rewriter_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Subgraph;
 using fx::symbolic_trace;
@@ -391,5 +391,5 @@ MIRROR_CASE(RewriterCorners, filters_see_earlier_state) {
   expect_text("seen", lines);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -2,7 +2,7 @@
 #include "tests/mirror/rewriter_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 
@@ -112,5 +112,5 @@ MIRROR_CASE(RewriterModules, missing_attribute) {
   EXPECT_EQ(gm->graph().str(), before);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

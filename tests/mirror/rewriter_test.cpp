@@ -3,7 +3,7 @@
 
 namespace fxjit::mirror {
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Subgraph;
 using fx::symbolic_trace;
@@ -300,5 +300,5 @@ MIRROR_CASE(Rewriter, refusals) {
   EXPECT_EQ(gm->graph().str(), before);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

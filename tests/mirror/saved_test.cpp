@@ -10,7 +10,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Saved)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using fx::GraphModule;
@@ -191,5 +191,5 @@ MIRROR_CASE(Saved, state_and_flags) {
   expect_value("training", training);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -9,7 +9,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(SmallFacts)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 namespace passes = fx::passes;
 using fx::symbolic_trace;
@@ -218,5 +218,5 @@ MIRROR_CASE(SmallFacts, results_of_comparisons) {
   expect_value("results", results);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

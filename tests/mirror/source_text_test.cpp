@@ -7,7 +7,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(SourceText)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Graph;
 using fx::GraphModule;
@@ -343,5 +343,5 @@ MIRROR_CASE(SourceText, writing_operators_run) {
                  {.eager = {"_operator.ilshift", "_operator.irshift"}});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

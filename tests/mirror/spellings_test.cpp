@@ -9,7 +9,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Spellings)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 
@@ -93,5 +93,5 @@ MIRROR_CASE(Spellings, computes_by_either_name) {
   expect_code(gm);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

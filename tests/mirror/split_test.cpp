@@ -5,7 +5,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 using fx::passes::SplitOptions;
@@ -145,5 +145,5 @@ MIRROR_CASE(Split, cycle) {
   });
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

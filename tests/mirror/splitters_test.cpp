@@ -8,7 +8,7 @@
 #include "tests/mirror/mirror_case.h"
 
 namespace fxjit::mirror {
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 namespace passes = fx::passes;
@@ -316,5 +316,5 @@ MIRROR_CASE(Splitters, sorting_a_cycle) {
   EXPECT_EQ(graph.str(), before);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

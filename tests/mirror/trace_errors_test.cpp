@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(TraceErrors)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 
@@ -203,5 +203,5 @@ MIRROR_CASE(TraceErrors, default_iteration_of_star_args) {
   });
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

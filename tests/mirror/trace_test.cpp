@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Trace)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 
@@ -378,5 +378,5 @@ MIRROR_CASE(Trace, module_called_twice) {
   expect_value("stacks", stacks);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

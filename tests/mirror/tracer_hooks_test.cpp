@@ -8,7 +8,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(TracerHooks)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::GraphModule;
 using fx::Opcode;
@@ -283,5 +283,5 @@ MIRROR_CASE(TracerHooks, arguments_of_the_root_changed) {
   expect_outputs(gm, {fill({3}), fill({3}, 1)});
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(TracerScopes)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::Opcode;
 using fx::Target;
@@ -201,5 +201,5 @@ MIRROR_CASE(TracerScopes, lines_of_the_user) {
   }
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

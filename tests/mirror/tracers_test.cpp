@@ -5,7 +5,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Tracers)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::GraphModule;
 using fx::symbolic_trace;
@@ -318,5 +318,5 @@ MIRROR_CASE(Tracers, keys_of_a_proxy) {
   expect_code(gm);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

@@ -6,7 +6,7 @@ namespace fxjit::mirror {
 
 MIRROR_AREA(Wrapping)
 
-namespace MIRROR_FILE {
+namespace TEST_FILE {
 
 using fx::symbolic_trace;
 using fx::Transformer;
@@ -126,5 +126,5 @@ MIRROR_CASE(Wrapping, marked_as_wrapped) {
   expect_value("wrapped", wrapped);
 }
 
-}  // namespace MIRROR_FILE
+}  // namespace TEST_FILE
 }  // namespace fxjit::mirror

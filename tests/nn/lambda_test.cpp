@@ -7,7 +7,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::nn {
-namespace {
+namespace TEST_FILE {
 
 template <typename E, typename Fn>
 std::string message_of(Fn fn) {
@@ -85,5 +85,5 @@ TEST(Lambda, ArgumentsAndMembersAreChecked) {
             "value, got nothing");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::nn

@@ -9,7 +9,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::nn {
-namespace {
+namespace TEST_FILE {
 
 struct StateEntry {
   std::string name;
@@ -221,5 +221,5 @@ TEST(Layers, FirstValuesAreRepeatable) {
     EXPECT_LE(std::abs(v), 0.5774f);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::nn

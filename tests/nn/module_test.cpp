@@ -9,7 +9,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::nn {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -249,5 +249,5 @@ TEST(OrderedDict, KeepsOrderWhenSmallAndLarge) {
   EXPECT_TRUE(dict.empty());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::nn

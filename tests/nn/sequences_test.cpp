@@ -7,7 +7,7 @@
 #include <functional>
 
 namespace fxjit::nn {
-namespace {
+namespace TEST_FILE {
 
 std::string with_line_breaks(std::string text) {
   for (size_t at; (at = text.find("\\n")) != text.npos;)
@@ -146,5 +146,5 @@ TEST(Sequences, AttentionRefusesMasksOfAnotherLayout) {
   EXPECT_THROW(run(Tensor::zeros({6}), x, x, {}), AssertionError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::nn

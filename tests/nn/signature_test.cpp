@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace fxjit::nn {
-namespace {
+namespace TEST_FILE {
 
 template <typename E, typename Fn>
 std::string message_of(Fn fn) {
@@ -65,5 +65,5 @@ TEST(KeywordOnlyArguments, DeclarationsArePythons) {
   EXPECT_EQ(declare({{"x", 1}, "*", "y", {"z", 2}, "w"}), "no error");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::nn

@@ -12,7 +12,7 @@
 #include "tests/onnx/claims.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t kParts = 8;
 
@@ -61,5 +61,5 @@ TEST(Claims, AreWrittenAnewWhereAsked) {
   write_claims(path, claims);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

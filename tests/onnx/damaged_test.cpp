@@ -14,7 +14,7 @@
 #include "tests/onnx/model_writer.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -135,5 +135,5 @@ TEST(External, TensorsOfOtherFilesAreRead) {
               testing::ElementsAre(1, 2, 3, 1, 2, 3));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

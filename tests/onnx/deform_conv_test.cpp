@@ -12,7 +12,7 @@
 #include "tests/onnx/model_writer.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 constexpr int64_t kFloat = 1;
 
@@ -196,7 +196,7 @@ TEST_P(DeformConv, IsASumOfSamples) {
       const std::string path =
           write_model(one.message(precision.type).bytes());
       for (const bool compiled : {false, true}) {
-        SCOPED_TRACE(testing::Message() << "mask " << has_mask << ", bias "
+        SCOPED_TRACE(::testing::Message() << "mask " << has_mask << ", bias "
                                         << has_bias << ", compiled "
                                         << compiled);
         const Tensor got = result_of(path, one.inputs(), compiled);
@@ -266,5 +266,5 @@ TEST(DeformConvSizes, WindowsThatNoGraphHoldsAreRefused) {
   expect_refused(plain({0, 2}, {1, 1}), "expected a window of 1 or more");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -15,7 +15,7 @@
 #include "fxjit/safetensors.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -76,5 +76,5 @@ TEST(ExportedAttention, IsOneStepAgain) {
   EXPECT_EQ(attention, 2u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -17,18 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 
 // One folder for the process, removed at its end.
-struct Folder {
+struct ScratchFolder {
   fs::path path = fs::temp_directory_path() /
                   ("fxjit_onnx_fuzz_" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() {
+  ScratchFolder() { fs::create_directories(path); }
+  ~ScratchFolder() {
     std::error_code ignored;
     fs::remove_all(path, ignored);
   }
 };
 
 std::string written(const char* name, std::string_view bytes) {
-  static const Folder folder;
+  static const ScratchFolder folder;
   const fs::path path = folder.path / name;
   std::ofstream(path, std::ios::binary)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

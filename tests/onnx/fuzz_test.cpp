@@ -11,7 +11,7 @@
 #include "tests/onnx/fuzz_targets.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -50,5 +50,5 @@ TEST(Fuzz, ChangedFilesAreLoadedOrRefused) {
     }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

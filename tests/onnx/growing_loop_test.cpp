@@ -5,7 +5,7 @@
 #include "tests/onnx/both_ways.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 using testing::HasSubstr;
 
@@ -131,5 +131,5 @@ TEST(OnnxGrowingLoop, AnotherRankIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -6,7 +6,7 @@
 #include "tests/onnx/both_ways.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -280,5 +280,5 @@ TEST(OnnxScan, GoesAlongAnyAxisInBothDirections) {
   EXPECT_TRUE(both.native());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

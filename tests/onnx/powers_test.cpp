@@ -5,7 +5,7 @@
 #include "tests/onnx/both_ways.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 TEST(OnnxPowers, OfSpecialNumbers) {
   const std::vector<float> x = {-0.0f, 0.0f,   -INFINITY, INFINITY, NAN,
@@ -36,5 +36,5 @@ TEST(OnnxPowers, OfSpecialNumbers) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -10,7 +10,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 // A line of /proc/self/status, in bytes.
 int64_t status(const std::string& name) {
@@ -59,5 +59,5 @@ TEST(RefusedFiles, ManyNodesStayUndecoded) {
   expect_frugal_refusal(write_model(bytes), size);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -30,9 +30,9 @@ Tensor counted(const Dims& sizes) {
 
 void PrintTo(const Regression& one, std::ostream* out) { *out << one.name; }
 
-namespace {
+namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // NaN is NaN, and 0 is not -0.
 MATCHER(IsSameNumber, "") {
@@ -56,10 +56,11 @@ void expect_call(const onnx::Program& program, const RegressionCall& call) {
   const Value result = program.run(call.inputs);
   const Value first = result.is_sequence() ? result.at(0) : result;
   EXPECT_EQ(first.as_tensor().sizes(), call.sizes);
-  EXPECT_THAT(floats(first), testing::Pointwise(IsSameNumber(), call.expected));
+  EXPECT_THAT(floats(first),
+              ::testing::Pointwise(IsSameNumber(), call.expected));
 }
 
-class OnnxRegressions : public testing::TestWithParam<Regression> {};
+class OnnxRegressions : public ::testing::TestWithParam<Regression> {};
 
 TEST_P(OnnxRegressions, GiveWhatOnnxSays) {
   const Regression& one = GetParam();
@@ -81,14 +82,14 @@ TEST_P(OnnxRegressions, GiveWhatOnnxSays) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Regression>& info) {
+std::string name_of(const ::testing::TestParamInfo<Regression>& info) {
   return info.param.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, OnnxRegressions,
-                         testing::ValuesIn(shape_regressions()), name_of);
+                         ::testing::ValuesIn(shape_regressions()), name_of);
 INSTANTIATE_TEST_SUITE_P(Numbers, OnnxRegressions,
-                         testing::ValuesIn(number_regressions()), name_of);
+                         ::testing::ValuesIn(number_regressions()), name_of);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -9,7 +9,7 @@
 #include "tests/onnx/model_writer.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 constexpr int64_t kInt16 = 5, kInt32 = 6, kInt64 = 7;
 
@@ -49,5 +49,5 @@ TEST(OnnxResize, IntegersKeepTheirRange) {
                       {1LL << 40, 3LL << 39, 5LL << 39, 3LL << 40});
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -24,7 +24,7 @@ Value numbers(const Dims& sizes, const std::vector<float>& values,
 
 void PrintTo(const SingleOp& one, std::ostream* out) { *out << one.name; }
 
-namespace {
+namespace TEST_FILE {
 
 int64_t element_type(DType dtype) {
   if (dtype == DType::f32) return kFloat;
@@ -117,5 +117,5 @@ INSTANTIATE_TEST_SUITE_P(Estimators, OnnxSingleOps,
 INSTANTIATE_TEST_SUITE_P(Vectors, OnnxSingleOps,
                          testing::ValuesIn(vector_ops()), name_of);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -10,7 +10,7 @@
 #include "tests/onnx/model_writer.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -149,5 +149,5 @@ TEST(OnnxSizes, AStateOfABatchOf1IsTaken) {
   EXPECT_THROW(program.run({Tensor::zeros({3, 4, 2}), h}), Error);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

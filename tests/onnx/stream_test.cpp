@@ -13,7 +13,7 @@
 #include "src/io/npy.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 
@@ -62,5 +62,5 @@ TEST(Streams, AreAsOnnxRuntimeGivesThem) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

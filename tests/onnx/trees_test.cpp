@@ -12,7 +12,7 @@
 #include "tests/onnx/single_ops.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 constexpr int64_t kDouble = 11;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -244,5 +244,5 @@ TEST(Trees, WithoutFeatures) {
   EXPECT_EQ(both({Tensor::zeros({0, 3})}), std::vector<float>());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

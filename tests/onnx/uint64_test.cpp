@@ -12,7 +12,7 @@
 #include "tests/onnx/model_writer.h"
 
 namespace fxjit::testing_onnx {
-namespace {
+namespace TEST_FILE {
 
 constexpr int64_t kUint64 = 13, kInt64 = 7, kBool = 9;
 constexpr int64_t kFloat = 1, kDouble = 11;
@@ -306,5 +306,5 @@ TEST(Uint64, WhatIsNotSupportedIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -6,7 +6,7 @@
 #include "tests/ops/isolated.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::AbsurdCase;
 using testing::AbsurdOutcome;
@@ -28,5 +28,5 @@ TEST(AbsurdIntegers, GiveAResultOrAnError) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -12,7 +12,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::StructuredCase;
 
@@ -117,5 +117,5 @@ TEST(AliasingRows, EachHasReferenceData) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "fxjit/op.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 Value first(const ops::OpCall& call) { return call[0]; }
 
@@ -92,5 +92,5 @@ TEST(Bind, RefusesInPythonsWords) {
             "test_one() got multiple values for argument 'input'");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

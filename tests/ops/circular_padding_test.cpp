@@ -8,7 +8,7 @@
 #include "fxjit/functions_structured.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 std::vector<float> padded(int64_t before, int64_t after) {
   const Value x = Tensor::from(std::vector<float>{0, 1, 2, 3, 4}, {1, 1, 5});
@@ -28,5 +28,5 @@ TEST(CircularPadding, GoesAroundWhatIsLeft) {
   EXPECT_THROW(padded(-5, 5), Error);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

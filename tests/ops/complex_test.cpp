@@ -8,7 +8,7 @@
 #include "fxjit/op.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -53,5 +53,5 @@ TEST(Complex, PartsAreViews) {
   EXPECT_EQ(pairs.storage(), c.storage());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

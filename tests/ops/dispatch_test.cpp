@@ -5,7 +5,7 @@
 #include "tests/ops/recorder.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::Recorder;
 
@@ -144,5 +144,5 @@ TEST(Dispatch, IntegerDivisionByZeroIsAnError) {
   EXPECT_EQ(operators::floordiv(x, -1).as_tensor().at({0}), -3);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -10,7 +10,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::difference;
 using testing::ReferenceCase;
@@ -92,5 +92,5 @@ TEST(ElementwiseRows, EachHasReferenceData) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

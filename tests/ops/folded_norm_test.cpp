@@ -6,7 +6,7 @@
 #include <cmath>
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 Tensor numbers(std::initializer_list<float> values, const Dims& sizes) {
   Tensor t = Tensor::empty(sizes);
@@ -70,5 +70,5 @@ TEST(FoldedNorm, KeepsTheTypeOfTheWeight) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -7,7 +7,7 @@
 #include <random>
 
 namespace fxjit::ops {
-namespace {
+namespace TEST_FILE {
 
 using Numbers = std::vector<Complex>;
 
@@ -76,5 +76,5 @@ TEST(Fourier, ComesBack) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::ops

@@ -8,7 +8,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::StructuredCase;
 
@@ -68,5 +68,5 @@ TEST(LayoutRows, ManyAreTurned) {
 INSTANTIATE_TEST_SUITE_P(Rows, Layouts, ::testing::ValuesIn(names()),
                          [](const auto& info) { return info.param; });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -7,7 +7,7 @@
 #include "src/ops/table/pure_form.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ops::facts_of;
 using ops::GatherKind;
@@ -67,5 +67,5 @@ TEST(OpFacts, WhatOpsWriteHasAPureForm) {
   EXPECT_EQ(pure("add"), "none");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -13,7 +13,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using testing::StructuredCase;
@@ -170,5 +170,5 @@ TEST(Overloads, LackBackwardPasses) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

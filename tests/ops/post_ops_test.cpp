@@ -10,7 +10,7 @@
 #include "src/ops/eager/body_value.h"
 
 namespace fxjit::ops {
-namespace {
+namespace TEST_FILE {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -189,5 +189,5 @@ TEST(BodyValue, BodiesComeBackEqual) {
     EXPECT_EQ(body_from(to_value(body)), body) << body.str();
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::ops

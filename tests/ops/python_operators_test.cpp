@@ -12,7 +12,7 @@
 #include "src/ops/python/operators.h"
 
 namespace fxjit::ops {
-namespace {
+namespace TEST_FILE {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -255,5 +255,5 @@ TEST(PythonOperators, FormatsNumbersAndTextsAsPython) {
   EXPECT_THROW(format("%d", kInfinity), OverflowError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::ops

@@ -4,7 +4,7 @@
 #include "fxjit/functions.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 TEST(PythonValues, NumbersFollowPython) {
   EXPECT_EQ(repr(Value(7) + 3), "10");
@@ -119,5 +119,5 @@ TEST(PythonValues, OtherTypesKeepTheirOperators) {
   EXPECT_TRUE((std::is_same_v<decltype(DType::f32 == DType::f32), bool>));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -17,7 +17,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::StructuredCase;
 using Kind = StructuredCase::Kind;
@@ -321,5 +321,5 @@ TEST(Generators, FillByPositionWhateverTheStrides) {
   EXPECT_EQ(rand_like(turned).as_tensor().to_floats(), expected);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

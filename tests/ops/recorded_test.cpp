@@ -8,7 +8,7 @@
 #include "tests/ops/recorder.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 
@@ -150,5 +150,5 @@ TEST(Recorded, CompoundAssignmentRebinds) {
   EXPECT_EQ(x.as_proxy()->describe(), "result");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -6,7 +6,7 @@
 #include "fxjit/op.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ops::Lowering;
 using ops::OpRow;
@@ -100,5 +100,5 @@ TEST(Registry, LookUpsAndCallsFromManyThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -7,7 +7,7 @@
 #include "fxjit/scalar_args.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ops::Lowering;
 using ops::OpCall;
@@ -173,5 +173,5 @@ TEST(ScalarBodies, TypesAndArityAreChecked) {
               HasSubstr("expected a condition of bool, got float32"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -9,7 +9,7 @@
 #include "src/ops/eager/body_evaluator.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 TEST(ScalarBody, EqualInstructionsAreReused) {
   ScalarBuilder b;
@@ -115,5 +115,5 @@ TEST(BodyEvaluator, ManyBlocksSeveralResultsAndPositions) {
     }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

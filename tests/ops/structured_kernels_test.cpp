@@ -12,7 +12,7 @@
 #include "src/ops/eager/pooling.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 Tensor random(const Dims& sizes, int seed) {
   std::mt19937 generator(static_cast<unsigned>(seed));
@@ -193,5 +193,5 @@ TEST(BadFactors, OfIntegersFit64Bits) {
     EXPECT_THROW(scaled(factor), RuntimeError) << factor;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

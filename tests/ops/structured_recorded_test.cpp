@@ -6,7 +6,7 @@
 #include "tests/ops/recorder.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 
@@ -129,5 +129,5 @@ TEST(StructuredRecorded, EqualsTorchFx) {
                            "structured_recorded_test.cpp");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

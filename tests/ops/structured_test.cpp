@@ -12,7 +12,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::StructuredCase;
 using Kind = StructuredCase::Kind;
@@ -182,5 +182,5 @@ TEST(StructuredRows, EachHasReferenceData) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

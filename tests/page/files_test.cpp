@@ -7,7 +7,7 @@
 #include "tests/page/page_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_page;  // NOLINT: the names of this folder
 using nlohmann::json;
@@ -134,5 +134,5 @@ TEST_F(Page, CanBeUsedInABrowser) {
   EXPECT_EQ(ran.code, 0) << ran.text;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -9,7 +9,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit::command {
-namespace {
+namespace TEST_FILE {
 
 Drawing drawing_of(size_t boxes, std::vector<std::pair<int, int>> wires) {
   Drawing drawing;
@@ -113,5 +113,5 @@ TEST(Layout, NothingAndWrongWires) {
   EXPECT_THROW(drawing_of(2, {{-1, 1}}), UserError);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::command

@@ -14,7 +14,7 @@
 #include "tests/page/page_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using namespace testing_page;  // NOLINT: the names of this folder
 using nlohmann::json;
@@ -218,5 +218,5 @@ TEST_F(Page, SaysWhatIsWrong) {
   fails(html + "--compare " + file("images.html"), "had other inputs");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

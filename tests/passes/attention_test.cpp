@@ -5,7 +5,7 @@
 #include "tests/passes/attention_inputs.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 const auto kIsAttention = Contains(StartsWith("attention"));
 
@@ -354,5 +354,5 @@ TEST(FuseAttention, CanBeDisabled) {
   EXPECT_EQ(wrong_result(passed), "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -5,7 +5,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using passes::is_channels_last;
 
@@ -192,5 +192,5 @@ TEST(ChannelsLast, UpsamplingKeepsTheOrder) {
   fused(resized(2.0, "bilinear"), input);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

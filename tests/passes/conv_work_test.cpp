@@ -4,7 +4,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 const Tensor kWindow = random_tensor({8, 4, 3, 3}, 3);
 const Tensor kBias = random_tensor({8}, 4);
@@ -145,5 +145,5 @@ TEST(ConvWork, CanBeDisabled) {
   EXPECT_THAT(regions(passed.model), Contains("call: conv_last"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

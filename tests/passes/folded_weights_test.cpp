@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace fxjit::passes {
-namespace {
+namespace TEST_FILE {
 
 struct Doubled {
   FoldedWeights folded;
@@ -63,5 +63,5 @@ TEST(FoldedWeights, OfAFreedTensorAreNotAnothersInItsPlace) {
   EXPECT_EQ(doubled.made, 9);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::passes

@@ -4,7 +4,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 template <typename F>
 std::vector<std::string> fused(F f, ValueList inputs,
@@ -378,5 +378,5 @@ TEST(Fuse, LongChainsAreCut) {
   EXPECT_LT(list.size(), 12u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -4,7 +4,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 const Tensor kWindow = random_tensor({12, 6, 3, 3}, 3);
 const Tensor kWeight = random_tensor({12}, 4), kBias = random_tensor({12}, 5);
@@ -61,5 +61,5 @@ TEST(GroupNorm, SmallAndEmptyImages) {
          random_tensor({0, 6, 4, 4}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 template <typename Fn>
 std::vector<std::string> regions_of(Fn fn, const Dims& sizes,
@@ -88,5 +88,5 @@ TEST(InnerRows, PositionsStayApart) {
   EXPECT_THAT(regions_of(fn, {2, 20, 24}), Not(SizeIs(1)));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

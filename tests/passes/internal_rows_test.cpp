@@ -10,7 +10,7 @@
 #include "tests/passes/pass_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ops::Aliasing;
 
@@ -81,5 +81,5 @@ TEST(InternalRows, DoAsTheyState) {
   EXPECT_TRUE(shares(passes::item_op(), {Value::tuple({1, x}), 1}));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 constexpr passes::RecurrentMachine kFast{CpuLevel::avx512, 1};
 
@@ -73,5 +73,5 @@ TEST(JoinRecurrentInputs, NotWhereItIsSlower) {
   expect_apart(Layer{.length = 31, .batch = 1, .hidden = 64}.passed());
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 class Layer {
  public:
@@ -258,5 +258,5 @@ TEST(FoldBatchNorm, NotWithWeightsThatAreInputs) {
   EXPECT_EQ(wrong_result(passed), "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/attention_inputs.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 const auto kIsAttention = Contains(StartsWith("attention"));
 
@@ -165,5 +165,5 @@ TEST(LowerAttention, OfHalfTypesIsComputedInFloats) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

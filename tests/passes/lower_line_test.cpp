@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 const Tensor kFirst = random_tensor({8, 1, 5}, 3);
 const Tensor kNext = random_tensor({6, 8, 3}, 4);
@@ -107,5 +107,5 @@ TEST(LineWindows, OthersAreConvolutions) {
               Contains("call: conv_last"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 const Tensor kWindow = random_tensor({8, 6, 3, 3}, 3);
 const Tensor kInput = random_tensor({2, 6, 9, 8});
@@ -62,5 +62,5 @@ TEST(LowerPool, EmptyBatches) {
               Not(Contains(HasSubstr("window"))));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

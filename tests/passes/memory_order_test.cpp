@@ -6,7 +6,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 // Views of the same sizes whose dims lie in memory in each order.
 std::vector<Tensor> in_each_order(const Dims& sizes) {
@@ -82,5 +82,5 @@ TEST(MemoryOrder, BroadcastViews) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -7,7 +7,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using passes::ModelGraph;
 using ::testing::AllOf;
@@ -383,5 +383,5 @@ TEST(Pipeline, CapturedGraphIsUntouched) {
   EXPECT_EQ(gm->code(), code);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

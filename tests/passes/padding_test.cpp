@@ -2,7 +2,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 const Tensor kInput = random_tensor({2, 6, 7, 8});
 const Tensor kWeight = random_tensor({4, 6, 3, 2}, 3);
@@ -55,5 +55,5 @@ TEST(FusePadding, OtherNumbersAndOtherReadersKeepTheirCopy) {
   }));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 Passed over_heads(const Dims& sizes, int64_t features, bool biased) {
   const Value weight = random_tensor({features, sizes[1]}, 2);
@@ -77,5 +77,5 @@ TEST(PlaneSums, ConvolutionsAreProducts) {
   EXPECT_THAT(regions(passed.model), Contains(HasSubstr("contract")));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 // What a convolution gives, its channels as [groups, channels / groups].
 Value groups_of(const Value& x, const Value& weight) {
@@ -53,5 +53,5 @@ TEST(SplitChannels, OtherOrdersAreRight) {
   regions_of([=](Value x) { return amax(x, Dims{1, 3}) * 2.0; });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 // The kinds of steps of a transposed convolution of [2, 6, 5, 4].
 std::vector<std::string> steps(const Dims& window, const Value& stride,
@@ -41,5 +41,5 @@ TEST(TransposedConvolution, OthersAreConvolutions) {
   EXPECT_THAT(steps({2, 2}, Value(2), Value(0), false, 2), is_convolution);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 // Of what only the call knows, with one row, one column or nothing to sum.
 TEST(Lower, ProductsOfVectorsAreElementwise) {
@@ -35,5 +35,5 @@ TEST(Lower, ProductsOfVectorsAreElementwise) {
     }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

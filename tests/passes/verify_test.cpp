@@ -6,7 +6,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using passes::GraphForm;
 using passes::ModelGraph;
@@ -167,5 +167,5 @@ TEST(VerifyFused, RegionWithABrokenGraph) {
   EXPECT_NE(fault(model), "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 const Tensor kFilters = random_tensor({6, 1, 3, 3}, 3);
 const Tensor kBias = random_tensor({6}, 4);
@@ -112,5 +112,5 @@ TEST(Windows, OfManyTapsAreLeft) {
               Contains(HasSubstr("conv_last")));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

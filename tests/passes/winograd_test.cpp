@@ -3,7 +3,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 template <typename Fn>
 std::vector<std::string> fused(Fn f, ValueList inputs,
@@ -92,5 +92,5 @@ TEST(Winograd, CanBeDisabled) {
               Not(Contains(HasSubstr("winograd"))));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -7,7 +7,7 @@
 #include <utility>
 
 namespace fxjit::program {
-namespace {
+namespace TEST_FILE {
 
 RowStep copy(Dims outer, int64_t inner, Dims from, int64_t from_inner, Dims to,
              int64_t to_inner) {
@@ -89,5 +89,5 @@ TEST(CutLongRows, LeavesWhatNeedsNoneOrCannotBeCut) {
   expect_untouched(gathered);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::program

@@ -7,7 +7,7 @@
 #include "src/program/rows/step.h"
 
 namespace fxjit::program {
-namespace {
+namespace TEST_FILE {
 
 Machine machine_of(int threads) {
   return {.level = CpuLevel::avx2, .threads = threads};
@@ -127,5 +127,5 @@ TEST(RowPieces, RowsThatStayWholeAreShared) {
   EXPECT_EQ(plan.grain, 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::program

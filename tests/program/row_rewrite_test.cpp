@@ -8,7 +8,7 @@
 #include "src/program/rows/schedule.h"
 
 namespace fxjit::program {
-namespace {
+namespace TEST_FILE {
 
 constexpr int64_t kInner = 100;
 
@@ -250,5 +250,5 @@ TEST(RowSchedule, KeepsValuesApartFromOtherResults) {
   EXPECT_EQ(kept_in_results(step).buffers[0].result, -1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::program

@@ -16,7 +16,7 @@ static bool operator==(const InPlacePair& a, const InPlacePair& b) {
   return a.read == b.read && a.written == b.written;
 }
 
-namespace {
+namespace TEST_FILE {
 
 using Pairs = std::vector<InPlacePair>;
 
@@ -113,5 +113,5 @@ TEST(Skeletons, SayWhatTheyAre) {
   EXPECT_EQ(step.kernels(CpuLevel::avx2).forms.size(), 1u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::program

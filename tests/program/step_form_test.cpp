@@ -7,7 +7,7 @@
 #include "tests/support/analysed.h"
 
 namespace fxjit::program {
-namespace {
+namespace TEST_FILE {
 
 ScalarBody sum_of_two() {
   ScalarBuilder b;
@@ -232,5 +232,5 @@ TEST(AttentionForms, DifferWhereTheCodeDoes) {
   EXPECT_NE(key(step), key(attention(1, 200, 50000)));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::program

@@ -8,7 +8,7 @@
 #include "tests/structure/rules.h"
 
 namespace fxjit::structure {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
@@ -267,5 +267,5 @@ TEST_F(PlantedTree, LongFilesAndSilentHeadersAreFound) {
               ElementsAre(HasSubstr("401 lines"), HasSubstr("opens with")));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::structure

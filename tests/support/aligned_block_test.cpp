@@ -10,7 +10,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t kMib = size_t{1} << 20;
 
@@ -105,5 +105,5 @@ TEST(AlignedBlock, NamesTheHugePageState) {
       << state;
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -14,7 +14,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 constexpr size_t kCap = size_t{64} << 20;
 
@@ -178,5 +178,5 @@ TEST(BlockPool, DestroyedWhileOthersRelease) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

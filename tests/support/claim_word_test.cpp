@@ -7,7 +7,7 @@
 #include "fxjit/thread_pool.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 static_assert(ClaimWord::kMaxChunks == ThreadPool::kMaxChunks);
 static_assert(ClaimWord::kMaxThreads == ThreadPool::kMaxThreads);
@@ -57,5 +57,5 @@ TEST(ClaimWord, JoiningChangesTheThreadCountOnly) {
   EXPECT_EQ(word.bits() >> 32, 3u);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 TEST(CpuLevel, NamesParseBack) {
   for (CpuLevel level : {CpuLevel::sse41, CpuLevel::avx2, CpuLevel::avx512}) {
@@ -20,5 +20,5 @@ TEST(CpuLevel, HostHasEveryLevelUpToItsHighest) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -8,7 +8,7 @@
 #include <thread>
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 TEST(CpuQuota, ParsesCpuMax) {
   EXPECT_EQ(parse_cpu_max("max 100000\n"), std::nullopt);
@@ -124,5 +124,5 @@ TEST(CpuQuota, AvailableCpusRespectsAffinity) {
       .join();
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -11,7 +11,7 @@
 #include "src/support/disk/trusted_file.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 TEST(Descriptors, StandardOnesAreLeftFree) {
   const int input = dup(STDIN_FILENO);
@@ -30,5 +30,5 @@ TEST(Descriptors, StandardOnesAreLeftFree) {
   close(input);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

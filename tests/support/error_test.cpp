@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 TEST(Error, TextEndsWithThePlaceWhenKnown) {
   EXPECT_STREQ(UserError("plain").what(), "plain");
@@ -32,5 +32,5 @@ TEST(Error, KindsAreDistinguished) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

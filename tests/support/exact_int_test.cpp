@@ -5,7 +5,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 TEST(ExactInt, CalculatesAsIntegersDo) {
   const ExactInt seven = 7;
@@ -41,5 +41,5 @@ TEST(ExactInt, RefusesWhatDoesNotFit) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -15,7 +15,7 @@
 #endif
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 TEST(ExecutableMemory, TheAnswerIsStable) {
   EXPECT_EQ(executable_memory_allowed(), executable_memory_allowed());
@@ -57,5 +57,5 @@ TEST(ExecutableMemory, NotDeniedByALackOfMemory) {
   EXPECT_EQ(status, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 struct Noisy {
   ~Noisy() { std::fputs(" static", stderr); }
@@ -51,5 +51,5 @@ TEST(ExitOrderDeathTest, AStopMayMakeStatics) {
       ::testing::ExitedWithCode(3), " stop$");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -7,7 +7,7 @@
 #include <string>
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 class HostLevels : public ::testing::TestWithParam<CpuLevel> {};
 
@@ -22,5 +22,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, HostLevels, ::testing::ValuesIn(kCpuLevels),
                            return std::string(cpu_level_name(info.param));
                          });
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 class Log : public ::testing::Test {
  protected:
@@ -71,5 +71,5 @@ TEST_F(Log, CallbackMayReplaceItself) {
   EXPECT_EQ(calls, 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

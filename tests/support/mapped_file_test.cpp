@@ -14,7 +14,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 class MappedFileTest : public testing::Test {
  protected:
@@ -141,5 +141,5 @@ TEST_F(MappedFileTest, ReleaseChecksItsRange) {
   EXPECT_EQ(text_of(file), "0123456789");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -15,7 +15,7 @@
 #include "src/support/disk/mapped_file.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 using testing::Contains;
 using testing::Not;
@@ -76,5 +76,5 @@ TEST_F(MappingGuardTest, OtherBusErrorsEndTheProcess) {
   EXPECT_DEATH(raise(SIGBUS), "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -18,7 +18,7 @@
 #include "src/support/machine/generator_id.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
@@ -390,5 +390,5 @@ TEST_F(CacheFolderTest, FollowsTheXdgSpecification) {
   EXPECT_EQ(cache_folder(), std::nullopt);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

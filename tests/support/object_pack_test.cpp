@@ -13,7 +13,7 @@
 #include "fxjit/log.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -146,5 +146,5 @@ TEST_F(ObjectPackTest, OneThatCannotBeUsedIsReported) {
   EXPECT_THAT(said, HasSubstr("absent.pack is not there"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

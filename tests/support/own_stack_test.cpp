@@ -7,7 +7,7 @@
 #include <thread>
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 // Not below what ThreadSanitizer gives to every thread.
 constexpr size_t kSmall = size_t{256} << 10;
@@ -44,5 +44,5 @@ TEST(OwnStack, CompilingGetsEnoughElsewhere) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

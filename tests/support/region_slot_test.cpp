@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 using Calls = std::vector<std::pair<int64_t, int>>;  // Begin, thread index.
 
@@ -90,5 +90,5 @@ TEST(RegionSlot, AdmitsNoMoreThanItsThreads) {
   EXPECT_EQ(crowd.joined, 2);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 TEST(RunTasks, RunsEachOnce) {
   for (int threads : {-1, 0, 1, 2, 9}) {
@@ -43,5 +43,5 @@ TEST(RunTasks, ThrowsTheFirstFailureWhenAllHaveEnded) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -14,7 +14,7 @@
 #include "src/support/threads/own_stack.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 // The result of `child`, run in one, as its exit code; -1 when it hangs.
 int in_child(const std::function<int()>& child) {
@@ -148,5 +148,5 @@ TEST(ForkReset, RunsInTheChildWhileItLives) {
   EXPECT_EQ(count, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

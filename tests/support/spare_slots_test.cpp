@@ -6,7 +6,7 @@
 #include <memory>
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 TEST(SpareSlots, KeepsAsManyAsItHasSlots) {
   static std::atomic<int> alive;
@@ -26,5 +26,5 @@ TEST(SpareSlots, KeepsAsManyAsItHasSlots) {
   EXPECT_EQ(alive, 0);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

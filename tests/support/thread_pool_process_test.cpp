@@ -19,7 +19,7 @@
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 TEST(ThreadPool, WorkersAreNamedPinnedAndSilent) {
   ThreadPool pool({.threads = 2});
@@ -191,5 +191,5 @@ TEST(ThreadPoolDeathTest, AnExceptionOutOfATaskTerminates) {
       "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

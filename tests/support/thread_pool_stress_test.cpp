@@ -10,7 +10,7 @@
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -122,5 +122,5 @@ TEST(ThreadPool, DestroyedAtAnyMomentOfItsWorkers) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

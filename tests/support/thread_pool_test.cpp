@@ -14,7 +14,7 @@
 #include "tests/support/thread_pool_testing.h"
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
@@ -37,7 +37,7 @@ TEST(ThreadPool, RunsEveryTaskOnceForAllSizesAndChunks) {
   for (int64_t tasks : {1, 2, 3, 7, 64, 1000, 4095, 4096, 100000})
     for (int threads : {1, 2, 3, 4, 9})
       for (int64_t chunk : {1, 2, 5, 4096}) {
-        SCOPED_TRACE(testing::Message() << tasks << " tasks, " << threads
+        SCOPED_TRACE(::testing::Message() << tasks << " tasks, " << threads
                                         << " threads, chunk " << chunk);
         run_and_check(pool, tasks, threads, chunk);
       }
@@ -213,5 +213,5 @@ TEST(ThreadPool, SizesAreWithinBounds) {
   run_and_check(ThreadPool::shared(), 1000, 64, 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

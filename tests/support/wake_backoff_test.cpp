@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace fxjit::support {
-namespace {
+namespace TEST_FILE {
 
 int calls_until_wake(WakeBackoff& backoff) {
   for (int calls = 1; calls <= 1000; ++calls)
@@ -31,5 +31,5 @@ TEST(WakeBackoff, AUsefulWakeEndsIt) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(calls_until_wake(backoff), 1);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::support

@@ -8,7 +8,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -109,5 +109,5 @@ TEST(CarriedType, RealNumbersComeBackAsTheirBits) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -5,7 +5,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 TEST(Dims, EditsInPlace) {
   Dims dims{2, 3};
@@ -69,5 +69,5 @@ TEST(Dims, WrapsDimensions) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

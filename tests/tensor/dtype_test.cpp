@@ -5,7 +5,7 @@
 #include <string>
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 // torch.promote_types for every pair, rows and columns in the order of DType;
 // one letter per result in the same order.
@@ -64,5 +64,5 @@ TEST(DType, SizesAndCategories) {
   EXPECT_FALSE(is_integral(DType::boolean));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -8,7 +8,7 @@
 #include <random>
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 // Value of a 16-bit float from its fields, by definition.
 double value_of(uint16_t bits, int exponent_bits, int mantissa_bits) {
@@ -86,5 +86,5 @@ TEST(Half, OverflowsToInfinity) {
   EXPECT_EQ(Half(-1e30f).bits, 0xfc00);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

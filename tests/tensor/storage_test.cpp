@@ -11,7 +11,7 @@
 #include "src/tensor/tensor_memory.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 struct Counted {
   std::atomic<int> made = 0;
@@ -100,5 +100,5 @@ TEST(TensorMemory, KeepersOfReadOnlyMemoryAreItsOwners) {
   EXPECT_EQ(Tensor::meta({2}, DType::f32).keeper(), nullptr);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

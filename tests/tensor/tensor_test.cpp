@@ -9,7 +9,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 Tensor counted(const Dims& sizes) {
   std::vector<float> values(static_cast<size_t>(numel(sizes)));
@@ -191,5 +191,5 @@ TEST(Tensor, ReadsSingleElements) {
   EXPECT_EQ(Tensor::full({1, 1}, 7, DType::f16).item(), 7);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

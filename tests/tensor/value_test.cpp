@@ -9,7 +9,7 @@
 #include "fxjit/error.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -165,5 +165,5 @@ TEST(Value, SharedBetweenThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

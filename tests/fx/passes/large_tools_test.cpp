@@ -13,7 +13,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit::fx::passes {
-namespace {
+namespace TEST_FILE {
 
 constexpr int kNodes = fxjit::testing::kSanitizer ? 20'000 : 1'000'000;
 
@@ -207,5 +207,5 @@ TEST(LargeTools, LayersForInference) {
   EXPECT_EQ(remove_dropout(fuse(model))->graph().size(), size_t{kLayers} + 2);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx::passes

@@ -11,7 +11,7 @@
 #include "tests/fx/archive_testing.h"
 
 namespace fxjit::fx::passes {
-namespace {
+namespace TEST_FILE {
 
 using Names = std::set<std::string>;
 
@@ -95,5 +95,5 @@ TEST(GraphTransformObserver, PassesThatThrow) {
             nullptr);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx::passes

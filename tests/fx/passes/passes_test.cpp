@@ -17,7 +17,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit::fx::passes {
-namespace {
+namespace TEST_FILE {
 
 constexpr int kNodes = fxjit::testing::kSanitizer ? 30'000 : 1'000'000;
 
@@ -300,5 +300,5 @@ TEST(PassManager, StepsChecksAndErrors) {
   }
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx::passes

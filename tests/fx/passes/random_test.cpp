@@ -9,7 +9,7 @@
 #include "fxjit/fx/subgraph_rewriter.h"
 
 namespace fxjit::fx::passes {
-namespace {
+namespace TEST_FILE {
 
 constexpr int kGraphs = 150;
 
@@ -176,5 +176,5 @@ TEST_F(RandomPasses, MergeAndFold) {
   });
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx::passes

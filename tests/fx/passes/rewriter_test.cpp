@@ -8,7 +8,7 @@
 #include "tests/support/sanitizers.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 constexpr int kNodes = fxjit::testing::kSanitizer ? 50'000 : 1'000'000;
 
@@ -275,5 +275,5 @@ TEST(SubgraphMatcher, CompareGraphs) {
   EXPECT_FALSE(passes::compare_graphs(a->graph(), c->graph()));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx

@@ -9,7 +9,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::fx::passes {
-namespace {
+namespace TEST_FILE {
 
 class Drawn : public nn::Custom<Drawn> {
  public:
@@ -188,5 +188,5 @@ TEST(NetMinimizer, RangesAndErrors) {
   EXPECT_NE(bare.reports()[0].back().find("Found culprit"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx::passes

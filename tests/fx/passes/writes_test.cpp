@@ -8,7 +8,7 @@
 #include "fxjit/nn.h"
 
 namespace fxjit::fx {
-namespace {
+namespace TEST_FILE {
 
 using passes::CSEPass;
 using passes::PassResult;
@@ -164,5 +164,5 @@ TEST(Writes, SurviveReplacePattern) {
   expect_same_calls(gm, kept);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::fx
