@@ -95,6 +95,23 @@ TEST_F(Sizes, ConversionSpecialises) {
   EXPECT_EQ(guards().size(), 1U);
 }
 
+// Whether the product of all numbers is even.
+int64_t is_even(std::span<const int64_t> numbers) {
+  int64_t product = 1;
+  for (const int64_t number : numbers) product *= number;
+  return product % 2 == 0 ? 1 : 0;
+}
+
+TEST_F(Sizes, DecisionsAreOneGuard) {
+  EXPECT_EQ(decided("evenness", is_even, {2, 3}), 1);
+  EXPECT_EQ(guards(), Texts());
+  EXPECT_EQ(decided("evenness", is_even, {batch_, length_, 5}), 0);
+  EXPECT_EQ(decided("evenness", is_even, {batch_, length_, 5}), 0);
+  EXPECT_EQ(guards(), Texts({"evenness for batch length 5: choice 0"}));
+  EXPECT_EQ(value(length_, {5, 9}), 9);
+  EXPECT_EQ(value(length_, {5, 8}), std::nullopt);
+}
+
 TEST_F(Sizes, QuotientsAreRounded) {
   const Size half = length_ / 2;
   EXPECT_EQ(half.is_number(), false);
