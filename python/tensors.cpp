@@ -61,8 +61,8 @@ int64_t reach_of(const Dims& sizes, const Dims& strides, const char* where) {
   int64_t last = 0;
   for (int d = 0; d < sizes.size(); ++d) {
     int64_t reach = 0;
-    if (__builtin_mul_overflow(std::max<int64_t>(sizes[d] - 1, 0), strides[d],
-                               &reach) ||
+    if (__builtin_mul_overflow(std::max<int64_t>(sizes[d] - 1, 0),
+                               int64_t{strides[d]}, &reach) ||
         __builtin_add_overflow(last, reach, &last) ||
         last >= std::numeric_limits<int64_t>::max() / kWidest)
       throw ValueError(std::string(where) + ": strides beyond any memory");

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "fxjit/size.h"
+
 namespace fxjit {
 
 // Highest supported rank of a tensor.
@@ -17,29 +19,30 @@ inline constexpr int kMaxRank = 8;
 class Dims {
  public:
   Dims() = default;
-  Dims(std::initializer_list<int64_t> values);
+  Dims(std::initializer_list<Size> values);
+  explicit Dims(std::span<const Size> values);
   explicit Dims(std::span<const int64_t> values);
-  Dims(int count, int64_t value);
+  Dims(int count, Size value);
 
   int size() const { return count_; }
   bool empty() const { return count_ == 0; }
-  int64_t operator[](int i) const { return values_[i]; }
-  int64_t& operator[](int i) { return values_[i]; }
-  int64_t back() const { return values_[count_ - 1]; }
+  Size operator[](int i) const { return values_[i]; }
+  Size& operator[](int i) { return values_[i]; }
+  Size back() const { return values_[count_ - 1]; }
 
-  const int64_t* begin() const { return values_.data(); }
-  const int64_t* end() const { return values_.data() + count_; }
-  int64_t* begin() { return values_.data(); }
-  int64_t* end() { return values_.data() + count_; }
-  const int64_t* data() const { return values_.data(); }
+  const Size* begin() const { return values_.data(); }
+  const Size* end() const { return values_.data() + count_; }
+  Size* begin() { return values_.data(); }
+  Size* end() { return values_.data() + count_; }
+  const Size* data() const { return values_.data(); }
 
   // Throw UserError beyond kMaxRank.
-  void push_back(int64_t value);
-  void insert(int at, int64_t value);
+  void push_back(Size value);
+  void insert(int at, Size value);
   void erase(int at);
-  void resize(int count, int64_t value = 0);
+  void resize(int count, Size value = 0);
 
-  std::span<const int64_t> span() const {
+  std::span<const Size> span() const {
     return {values_.data(), static_cast<size_t>(count_)};
   }
   std::string str() const;  // "[2, 3]"
@@ -49,12 +52,12 @@ class Dims {
   }
 
  private:
-  std::array<int64_t, kMaxRank> values_{};
+  std::array<Size, kMaxRank> values_{};
   int count_ = 0;
 };
 
 // Product of sizes; throws UserError when it overflows int64.
-int64_t numel(const Dims& sizes);
+Size numel(const Dims& sizes);
 
 // Row-major strides in elements.
 Dims contiguous_strides(const Dims& sizes);

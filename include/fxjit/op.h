@@ -32,6 +32,8 @@ struct OpCall {
   // Typed access; errors name op, parameter, expected and got.
   const Tensor& tensor(size_t i) const;
   int64_t integer(size_t i) const;
+  // As integer(), without specialising a named size.
+  Size size(size_t i) const;
   double number(size_t i) const;
   bool flag(size_t i) const;
   Dims dims(size_t i) const;
@@ -173,9 +175,9 @@ void register_ops(std::span<const OpRow> rows);
 std::vector<Value> bind(const Op& op, std::span<const Value> args,
                         const Kwargs& kwargs, SourceLocation source = {});
 
-// Binds a call by this spelling; the result is always one Value per parameter of
-// spelling.op. Throws also NotImplementedError, for arguments of an ATen overload
-// that nothing serves.
+// Binds a call by this spelling; the result is always one Value per parameter
+// of spelling.op. Throws also NotImplementedError, for arguments of an ATen
+// overload that nothing serves.
 std::vector<Value> bind(const Spelling& spelling, std::span<const Value> args,
                         const Kwargs& kwargs, SourceLocation source = {});
 

@@ -81,11 +81,11 @@ class Tensor {
   // Shape and type only.
   static Tensor meta(const Dims& sizes, DType dtype);
   static Tensor meta(const Dims& sizes, DType dtype, const Dims& strides,
-                     int64_t offset = 0);
+                     Size offset = 0);
   // A view of `storage`; offset and strides in elements. Throws UserError when
   // it would reach outside the storage.
   static Tensor view(std::shared_ptr<Storage> storage, const Dims& sizes,
-                     DType dtype, const Dims& strides, int64_t offset);
+                     DType dtype, const Dims& strides, Size offset);
   static Tensor zeros(const Dims& sizes, DType dtype = DType::f32);
   static Tensor full(const Dims& sizes, double value, DType dtype = DType::f32);
   // Copies `values` (row-major) into a new tensor. UserError unless there are
@@ -100,12 +100,12 @@ class Tensor {
   bool is_meta() const { return impl_ && !impl_->storage; }
   const Dims& sizes() const { return impl_->sizes; }
   const Dims& strides() const { return impl_->strides; }
-  int64_t size(int64_t d) const { return sizes()[wrap_dim(d, dim())]; }
-  int64_t stride(int64_t d) const { return strides()[wrap_dim(d, dim())]; }
-  int64_t offset() const { return impl_->offset; }
+  Size size(int64_t d) const { return sizes()[wrap_dim(d, dim())]; }
+  Size stride(int64_t d) const { return strides()[wrap_dim(d, dim())]; }
+  Size offset() const { return impl_->offset; }
   int dim() const { return impl_->sizes.size(); }
   DType dtype() const { return impl_->dtype; }
-  int64_t numel() const { return fxjit::numel(impl_->sizes); }
+  Size numel() const { return fxjit::numel(impl_->sizes); }
   size_t item_size() const { return dtype_size(dtype()); }
   bool is_contiguous() const;
   const std::shared_ptr<Storage>& storage() const { return impl_->storage; }
@@ -121,8 +121,7 @@ class Tensor {
   }
 
   // The same memory seen with another shape.
-  Tensor as_strided(const Dims& sizes, const Dims& strides,
-                    int64_t offset) const;
+  Tensor as_strided(const Dims& sizes, const Dims& strides, Size offset) const;
   // A contiguous copy unless already contiguous.
   Tensor contiguous() const;
   Tensor clone() const;
@@ -150,7 +149,7 @@ class Tensor {
     std::shared_ptr<Storage> storage;
     Dims sizes;
     Dims strides;
-    int64_t offset = 0;  // In elements.
+    Size offset = 0;  // In elements.
     DType dtype = DType::f32;
   };
   explicit Tensor(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -97,6 +97,9 @@ class Value {
   Value(T v) : kind_(Kind::floating) {  // NOLINT
     word_.floating = static_cast<double>(v);
   }
+  Value(Size v) : kind_(Kind::integer), named_(!v.is_number()) {  // NOLINT
+    word_.integer = v.word();
+  }
   Value(DType v) : kind_(Kind::dtype) {  // NOLINT
     word_.integer = static_cast<int64_t>(v);
   }
@@ -125,14 +128,17 @@ class Value {
   static Value proxy(fx::ProxyBase* payload);
   static Value opaque(Counted* payload);
 
-  Value(const Value& other) : kind_(other.kind_), word_(other.word_) {
+  Value(const Value& other)
+      : kind_(other.kind_), named_(other.named_), word_(other.word_) {
     retain();
   }
-  Value(Value&& other) noexcept : kind_(other.kind_), word_(other.word_) {
+  Value(Value&& other) noexcept
+      : kind_(other.kind_), named_(other.named_), word_(other.word_) {
     other.kind_ = Kind::none;
   }
   Value& operator=(Value other) noexcept {
     std::swap(kind_, other.kind_);
+    std::swap(named_, other.named_);
     std::swap(word_, other.word_);
     return *this;
   }
@@ -163,6 +169,9 @@ class Value {
   // bool, `as_double` accepts any number.
   bool as_bool() const;
   int64_t as_int() const;
+  // as_int() without specialising a named size (fxjit/size.h).
+  Size as_size() const;
+  bool is_named_size() const { return is_int() && named_; }
   double as_double() const;
   std::string_view as_string() const;
   DType as_dtype() const;
@@ -213,6 +222,7 @@ class Value {
   }
 
   Kind kind_ = Kind::none;
+  bool named_ = false;  // An integer whose word is that of a named Size.
   union Word {
     int64_t integer;
     double floating;

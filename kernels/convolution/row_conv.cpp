@@ -10,7 +10,7 @@ using support::ceil_div;
 RowConv::RowConv(const ops::ConvParams& params, const Tensor& input,
                  const Tensor& weight)
     : images_(params.output[0]),
-      image_step_(params.batched ? input.strides()[0] : 0),
+      image_step_(params.batched ? input.strides()[0] : Size(0)),
       channels_(params.output[1]),
       inputs_(weight.sizes()[1]),
       output_weight_(weight.strides()[0]),

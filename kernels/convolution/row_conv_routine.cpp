@@ -77,7 +77,7 @@ class RowConvRoutine : public program::ExternCode {
     // stay in the first-level cache.
     constexpr int64_t kLeastRows = 8, kCachedFloats = 4 << 10;
     const int64_t places = conv_.row_places();
-    const int64_t rows = std::max(
+    const int64_t rows = std::max<int64_t>(
         kLeastRows, kCachedFloats / (places * request_.params.output[1]));
     const ConvTail tail = request_.tail_of(call, data.work);
     for (int64_t first = begin; first < end; first += rows) {

@@ -66,7 +66,7 @@ std::optional<ConvSlice> transposed_rows(const ConvSlice& from, int64_t first,
       0,
       std::min(ceil_div(first + pad - reach, stride), (first + pad) / stride));
   const int64_t end =
-      std::min(shape.input[2], (first + count - 1 + pad) / stride + 1);
+      std::min<int64_t>(shape.input[2], (first + count - 1 + pad) / stride + 1);
   if (begin >= end) return std::nullopt;
   const int64_t before = first + pad - begin * stride;
   const int64_t after = (end - 1 - begin) * stride + reach + 1 - before - count;
@@ -92,7 +92,7 @@ std::optional<ConvSlice> rows(const ConvSlice& from, int64_t first,
                       shape.pad_before[0] +
                       shape.dilation[0] * (shape.weight[2] - 1) + 1;
   const int64_t inner_begin = std::max<int64_t>(begin, 0);
-  const int64_t inner_end = std::min(end, shape.input[2]);
+  const int64_t inner_end = std::min<int64_t>(end, shape.input[2]);
   if (inner_begin >= inner_end) return std::nullopt;
   shape.pad_before[0] = inner_begin - begin;
   shape.pad_after[0] = end - inner_end;
@@ -139,7 +139,7 @@ Slices cut_image(const ConvSlice& image, int64_t pieces) {
   if (pieces < 2) return {image};
   // Parts of the channels are no run of memory there.
   if (shape.gives_channels_last())
-    return cut_rows(image, std::min(pieces, shape.output[2]));
+    return cut_rows(image, std::min<int64_t>(pieces, shape.output[2]));
   if (shape.depthwise() && shape.groups >= kChannelStep * pieces)
     return cut_range(image, group_range, shape.groups, pieces, kChannelStep);
   if (shape.groups > 1 && shape.groups % pieces == 0)

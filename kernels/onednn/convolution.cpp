@@ -18,7 +18,7 @@ std::shared_ptr<const Convolution> Convolution::make(const ConvShape& shape,
                                                      bool with_work) {
   // Half of a small second-level cache.
   constexpr int64_t kBandFloats = 128 << 10;
-  int64_t bands = with_work ? numel(shape.output) / kBandFloats : 0;
+  int64_t bands = with_work ? int64_t{numel(shape.output)} / kBandFloats : 0;
   bands = (bands + threads - 1) / threads * threads;  // As many for each.
   std::shared_ptr<Convolution> made(new Convolution);
   made->channels_ = shape.output_channels();

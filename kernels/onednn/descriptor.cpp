@@ -1,5 +1,7 @@
 #include "kernels/onednn/descriptor.h"
 
+#include <algorithm>
+
 #include "fxjit/cpu_level.h"
 #include "fxjit/error.h"
 
@@ -18,13 +20,19 @@ dnnl_format_tag_t tag_of(Form form, int rank) {
 
 MemoryDesc tagged(DType dtype, const Dims& sizes, dnnl_format_tag_t tag) {
   dnnl_memory_desc_t made = nullptr;
-  check(dnnl_memory_desc_create_with_tag(&made, sizes.size(), sizes.data(),
-                                         *data_type(dtype), tag),
+  check(dnnl_memory_desc_create_with_tag(
+            &made, sizes.size(), numbers(sizes).data(), *data_type(dtype), tag),
         "describing memory");
   return MemoryDesc(made);
 }
 
 }  // namespace
+
+std::array<int64_t, kMaxRank> numbers(const Dims& dims) {
+  std::array<int64_t, kMaxRank> result{};
+  std::copy(dims.begin(), dims.end(), result.begin());
+  return result;
+}
 
 std::optional<dnnl_data_type_t> data_type(DType dtype) {
   switch (dtype) {
@@ -63,8 +71,9 @@ MemoryDesc describe(DType dtype, const Dims& sizes, const Dims& strides,
   const Dims tidy = form == Form::plain ? contiguous_strides(sizes)
                                         : tidy_strides(sizes, strides);
   dnnl_memory_desc_t made = nullptr;
-  check(dnnl_memory_desc_create_with_strides(&made, sizes.size(), sizes.data(),
-                                             *data_type(dtype), tidy.data()),
+  check(dnnl_memory_desc_create_with_strides(
+            &made, sizes.size(), numbers(sizes).data(), *data_type(dtype),
+            numbers(tidy).data()),
         "describing strided memory");
   return MemoryDesc(made);
 }

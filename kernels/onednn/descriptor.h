@@ -2,6 +2,7 @@
 // Failure when oneDNN refuses.
 #pragma once
 
+#include <array>
 #include <optional>
 
 #include "fxjit/dims.h"
@@ -18,6 +19,9 @@ enum class Form {
   blocked,        // Channels in blocks of a vector's width.
   any,            // oneDNN's choice.
 };
+
+// The sizes or strides as oneDNN takes them.
+std::array<int64_t, kMaxRank> numbers(const Dims& dims);
 
 // Nothing for types that oneDNN is not used with.
 std::optional<dnnl_data_type_t> data_type(DType dtype);

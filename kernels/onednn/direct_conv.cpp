@@ -87,7 +87,7 @@ PrimitiveDesc describe_conv(const ConvShape& shape, const_dnnl_memory_desc_t in,
   if (shape.bias)
     bias = describe(shape.dtype, Dims{shape.output_channels()}, Dims{1});
   Dims dilation = shape.dilation;
-  for (int64_t& d : dilation) --d;
+  for (Size& d : dilation) --d;
   const Attributes attributes = user_scratchpad();
   SingleThread single;
   dnnl_primitive_desc_t made = nullptr;
@@ -96,13 +96,15 @@ PrimitiveDesc describe_conv(const ConvShape& shape, const_dnnl_memory_desc_t in,
           ? dnnl_deconvolution_forward_primitive_desc_create(
                 &made, engine(), dnnl_forward_inference,
                 dnnl_deconvolution_direct, in, weights, bias.get(), out,
-                shape.stride.data(), dilation.data(), shape.pad_before.data(),
-                shape.pad_after.data(), attributes.get())
+                numbers(shape.stride).data(), numbers(dilation).data(),
+                numbers(shape.pad_before).data(),
+                numbers(shape.pad_after).data(), attributes.get())
           : dnnl_convolution_forward_primitive_desc_create(
                 &made, engine(), dnnl_forward_inference,
                 dnnl_convolution_direct, in, weights, bias.get(), out,
-                shape.stride.data(), dilation.data(), shape.pad_before.data(),
-                shape.pad_after.data(), attributes.get());
+                numbers(shape.stride).data(), numbers(dilation).data(),
+                numbers(shape.pad_before).data(),
+                numbers(shape.pad_after).data(), attributes.get());
   // What oneDNN does not take in one layout it may take in another.
   if (status == dnnl_unimplemented || status == dnnl_invalid_arguments)
     return nullptr;

@@ -44,7 +44,7 @@ MemoryDesc weights_desc(const MatmulShape& shape, Matmul::Weights weights) {
   }
   dnnl_memory_desc_t made = nullptr;
   check(
-      dnnl_memory_desc_create_with_tag(&made, 2, plain.sizes.data(),
+      dnnl_memory_desc_create_with_tag(&made, 2, numbers(plain.sizes).data(),
                                        *data_type(shape.dtype), dnnl_BA16a64b),
       "describing panels");
   return MemoryDesc(made);

@@ -29,7 +29,7 @@ void visit_float(DType dtype, Fn&& fn) {
 
 void read_pool_axis(const ops::PoolParams& params, int i, PoolAxis& axis) {
   const int64_t kernel = params.kernel[i], pad = params.padding[i];
-  axis.dilation = params.average ? 1 : params.dilation[i];
+  axis.dilation = params.average ? Size(1) : params.dilation[i];
   axis.windows.clear();
   for (int64_t place = 0; place < params.output[2 + i]; ++place) {
     const int64_t begin = place * params.stride[i] - pad;
@@ -71,7 +71,7 @@ Pooling::Pooling(const ops::PoolParams& params, const Tensor& input)
       images_(params.output[0]),
       channels_(params.output[1]),
       channel_blocks_((channels_ + kChannels - 1) / kChannels) {
-  image_stride_ = params.batched ? input.strides()[0] : 0;
+  image_stride_ = params.batched ? input.strides()[0] : Size(0);
   channel_stride_ = input.strides()[params.batched ? 1 : 0];
   read_pool_axes(params, input, axes_);
   int64_t next = 1;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "fxjit/log.h"
 #include "src/bind/bind.h"
 #include "src/compile/compiled_module.h"
 #include "src/compile/environment.h"
@@ -59,6 +60,18 @@ std::string text_to_dump(const program::Program& program) {
 }  // namespace
 
 CompiledShape::Parts CompiledModule::build(const Request& request) {
+  const auto start = std::chrono::steady_clock::now();
+  CompiledShape::Parts parts;
+  if (request.begin || !build_of_kind(request, parts))
+    build_of_numbers(request, parts);
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - start;
+  parts.timings.passes_ms += took.count();
+  return parts;
+}
+
+void CompiledModule::build_of_numbers(const Request& request,
+                                      CompiledShape::Parts& parts) {
   std::map<const fx::Node*, const Value*> inputs;
   if (!request.begin)
     inputs = by_node(request.source->module->graph(), request.inputs);
@@ -67,10 +80,91 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
                     : [&inputs](const fx::Node& node) -> const Value& {
     return *inputs.at(&node);
   };
-  GraphParts& graph = request.source->parts;
-  passes::Part part =
-      graph.take(request.begin, known, [this] { shapes_.clear(); });
-  CompiledShape::Parts parts;
+  passes::Part part = request.source->parts.take(request.begin, known, [this] {
+    shapes_.clear();
+    kinds_.clear();
+  });
+  if (!part.stop || !part.outputs.empty() || !part.model.written.empty()) {
+    const program::PlanOptions options = plan_options(*request.source->module);
+    part.model.folded = folded_;
+    build_program(passes::run_pipeline(std::move(part.model), options.pipeline),
+                  options, parts);
+  }
+  describe(request, std::move(part), parts);
+}
+
+bool CompiledModule::build_of_kind(const Request& request,
+                                   CompiledShape::Parts& parts) {
+  const std::optional<SizedInputs> inputs = sizes_of(request.inputs);
+  if (!inputs) return false;
+  SizeKinds::Found found = kinds_.find(*inputs);
+  if (!found.kind) found = trace_kind(request, *inputs);
+  if (!found.kind) return false;
+  build_program(*found.model, plan_options(*request.source->module), parts);
+  passes::Part part;
+  part.inputs = found.kind->part.inputs;
+  part.outputs = found.kind->part.outputs;
+  part.stop = found.kind->part.stop;
+  part.why = found.kind->part.why;
+  describe(request, std::move(part), parts);
+  return true;
+}
+
+// What names cannot stand for is left to numbers.
+SizeKinds::Found CompiledModule::trace_kind(const Request& request,
+                                            const SizedInputs& inputs) {
+  std::optional<SizeNaming> naming = kinds_.note(inputs);
+  if (!naming) {
+    const std::string why = kinds_.why_no_more(inputs);
+    if (!why.empty()) log(LogLevel::warning, "[compile] " + why);
+    return {};
+  }
+  try {
+    kinds_.add(inputs, traced(request, inputs, std::move(*naming)));
+  } catch (const Error& error) {
+    kinds_.note_failure(inputs);
+    log(LogLevel::info, "[compile] sizes stay numbers: " + error.message());
+    return {};
+  }
+  const SizeKinds::Found found = kinds_.find(inputs);
+  FXJIT_CHECK(found.kind, "a kind serves the inputs that it was made for");
+  if (log_level() <= LogLevel::info)
+    for (const SizeGuard& guard : found.kind->graph->table().guards())
+      log(LogLevel::info, "[compile] assumes " + guard.text +
+                              (guard.asker.empty() ? "" : ": " + guard.asker));
+  return found;
+}
+
+SizeKinds::Kind CompiledModule::traced(const Request& request,
+                                       const SizedInputs& inputs,
+                                       SizeNaming naming) {
+  auto table = std::make_unique<SizeTable>();
+  const SizeTable::Scope scope(*table);
+  const ValueList values =
+      named_inputs(request.inputs, naming, inputs.sizes, *table);
+  const std::map<const fx::Node*, const Value*> by_placeholder =
+      by_node(request.source->module->graph(), values);
+  std::optional<passes::Part> part = request.source->parts.take_named(
+      [&](const fx::Node& node) -> const Value& {
+        return *by_placeholder.at(&node);
+      });
+  if (!part) throw NotImplementedError("the graph ends at another node");
+  part->model.folded = folded_;
+  passes::ModelGraph model =
+      passes::run_pipeline(std::move(part->model), pipeline_options());
+  return {
+      std::move(naming), inputs.sizes,
+      std::make_unique<passes::NamedGraph>(std::move(model), std::move(table)),
+      std::move(*part)};
+}
+
+size_t CompiledModule::kinds() {
+  std::lock_guard lock(compile_mutex_);
+  return kinds_.count();
+}
+
+void CompiledModule::describe(const Request& request, passes::Part part,
+                              CompiledShape::Parts& parts) {
   if (part.stop) {
     try {
       std::rethrow_exception(part.why);
@@ -79,38 +173,32 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
       note_reason(error.what());
     }
   }
-  if (!part.stop || !part.outputs.empty() || !part.model.written.empty())
-    build_program(std::move(part.model), *request.source->module, parts);
   parts.begin = request.begin;
   parts.stop = part.stop;
-  parts.dead = graph.dead_after(request.begin, part.stop);
+  parts.dead = request.source->parts.dead_after(request.begin, part.stop);
   parts.reads_attributes = std::any_of(
       part.inputs.begin(), part.inputs.end(),
       [](const fx::Node* node) { return node->is(fx::Opcode::get_attr); });
   parts.inputs = std::move(part.inputs);
   parts.outputs = std::move(part.outputs);
-  return parts;
 }
 
-void CompiledModule::build_program(passes::ModelGraph normalized,
-                                   const fx::GraphModule& named,
+void CompiledModule::build_program(const passes::ModelGraph& model,
+                                   const program::PlanOptions& options,
                                    CompiledShape::Parts& parts) {
-  const auto start = std::chrono::steady_clock::now();
-  normalized.folded = folded_;
-  const program::PlanOptions options = plan_options(named);
-  program::Plan plan = program::plan(
-      passes::run_pipeline(std::move(normalized), options.pipeline), options);
+  program::Plan plan = program::plan(model, options);
   if (const std::string& folder = dump_folder(options_); !folder.empty())
     dump(folder, "program.json", text_to_dump(plan.program));
-  const std::chrono::duration<double, std::milli> took =
-      std::chrono::steady_clock::now() - start;
+  const auto start = std::chrono::steady_clock::now();
   bind::Cost cost;
   parts.executable = std::make_unique<program::Executable>(
       bind::bind(std::move(plan),
                  {engine_.compiler(), engine_.code(), weights_,
                   support::ThreadPool::shared(), loop_limits_},
                  cost));
-  parts.timings.passes_ms = took.count();
+  const std::chrono::duration<double, std::milli> took =
+      std::chrono::steady_clock::now() - start;
+  parts.timings.passes_ms = -took.count();  // build() adds all of it.
   parts.timings.pack_ms = cost.pack_ms;
   parts.timings.emit_ms = cost.code.emit_us / 1e3;
   parts.timings.optimise_ms = cost.code.optimise_us / 1e3;

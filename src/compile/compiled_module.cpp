@@ -78,8 +78,7 @@ program::Machine machine_for(const CompileOptions& options, CpuLevel level) {
 }  // namespace
 
 CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
-                               CompileOptions options,
-                               passes::PassHooks hooks)
+                               CompileOptions options, passes::PassHooks hooks)
     : source_(std::make_shared<GraphSource>(std::move(module))),
       options_(std::move(options)),
       hooks_(std::move(hooks)),
@@ -211,7 +210,10 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
   parts.signature = signature_of(key);
   auto shape = std::make_shared<const CompiledShape>(std::move(parts));
   shapes_.add(hash, shape);
-  if (retired()) shapes_.clear();  // retire() may have come just before.
+  if (retired()) {  // retire() may have come just before.
+    shapes_.clear();
+    kinds_.clear();
+  }
   tell(*shape);
   return shape;
 }
@@ -292,6 +294,9 @@ void CompiledModule::retire() {
     source_.reset();
   }
   shapes_.clear();
+  // Who compiles now does it when done.
+  if (const std::unique_lock lock(compile_mutex_, std::try_to_lock); lock)
+    kinds_.clear();
   blocks_.stop_caching();
 }
 

@@ -15,6 +15,7 @@
 #include "fxjit/inspection.h"
 #include "src/compile/engine.h"
 #include "src/compile/shape_table.h"
+#include "src/compile/size_kinds.h"
 #include "src/compile/staged_run.h"
 #include "src/passes/folded_weights.h"
 #include "src/passes/pipeline.h"
@@ -42,6 +43,8 @@ class CompiledModule : public fx::NativeForward,
   Report report() const;
   // UserError when these inputs stay with the interpreter.
   Report measured_report(std::span<const Value> inputs, int calls);
+  // How many kinds of inputs have programs of named sizes.
+  size_t kinds();
   // The size of all compiled programs, as CompileOptions::memory_cap counts.
   CompiledSize program_size() const;
   // The stages of the calls as well, where they are wanted.
@@ -75,8 +78,18 @@ class CompiledModule : public fx::NativeForward,
   Shape make(const Request& request);
   CompiledShape::Parts build(const Request& request);
   CompiledShape::Parts build_or_say_why(const Request& request);
-  void build_program(passes::ModelGraph normalized,
-                     const fx::GraphModule& named, CompiledShape::Parts& parts);
+  void build_of_numbers(const Request& request, CompiledShape::Parts& parts);
+  // False where no kind of inputs has names for these.
+  bool build_of_kind(const Request& request, CompiledShape::Parts& parts);
+  SizeKinds::Found trace_kind(const Request& request,
+                              const SizedInputs& inputs);
+  SizeKinds::Kind traced(const Request& request, const SizedInputs& inputs,
+                         SizeNaming naming);
+  void describe(const Request& request, passes::Part part,
+                CompiledShape::Parts& parts);
+  void build_program(const passes::ModelGraph& model,
+                     const program::PlanOptions& options,
+                     CompiledShape::Parts& parts);
   void note_reason(const std::string& full);  // Reports it once.
   Shape next_part(const Source& source, const fx::Node& begin,
                   const GraphParts::Known& known);
@@ -102,6 +115,7 @@ class CompiledModule : public fx::NativeForward,
   weights::Store weights_;
   const std::shared_ptr<passes::FoldedWeights> folded_ =
       std::make_shared<passes::FoldedWeights>();
+  SizeKinds kinds_;  // Guarded by compile_mutex_.
   support::BlockPool blocks_;
   ShapeTable shapes_;
   std::mutex compile_mutex_;        // One compilation of this module at a time.

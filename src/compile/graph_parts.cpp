@@ -57,6 +57,20 @@ passes::Part GraphParts::take(const fx::Node* begin, const Known& known,
   }
 }
 
+std::optional<passes::Part> GraphParts::take_named(const Known& known) const {
+  Extent extent;
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto found = extents_.find(nullptr); found != extents_.end())
+      extent = found->second;
+  }
+  passes::Part part = passes::normalize_part(
+      {module_, order_, nullptr, extent.stop, known, changing_});
+  if (part.why || part.stop != extent.stop) return std::nullopt;
+  part.why = extent.why;
+  return part;
+}
+
 const GraphParts::Nodes* GraphParts::read_by(const fx::Node* begin) const {
   std::lock_guard lock(mutex_);
   const auto found = extents_.find(begin);

@@ -1,11 +1,12 @@
 // How one module's graph is cut into parts at the nodes that stay with the
-// interpreter, and which memory those may write. Nodes are of the CompiledModule's
-// own copy of the graph.
+// interpreter, and which memory those may write. Nodes are of the
+// CompiledModule's own copy of the graph.
 #pragma once
 
 #include <exception>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_set>
 #include <vector>
@@ -23,12 +24,17 @@ class GraphParts {
 
   explicit GraphParts(const fx::GraphModule& module);
 
-  // Compiles nothing: the part from `begin` (null: the graph's beginning) on. The
-  // nodes behind are interpreted when there are too many parts already. One
+  // Compiles nothing: the part from `begin` (null: the graph's beginning) on.
+  // The nodes behind are interpreted when there are too many parts already. One
   // thread at a time. `forget` is called when what was compiled before may no
   // longer be right, since a node was found that writes the module's tensors.
   passes::Part take(const fx::Node* begin, const Known& known,
                     const std::function<void()>& forget);
+
+  // The part from the graph's beginning on, of inputs whose sizes may be named
+  // (fxjit/size.h); nothing where it does not end where that of numbers does.
+  // One thread at a time, as take().
+  std::optional<passes::Part> take_named(const Known& known) const;
 
   // The nodes before the part that begins at `begin` which decide what it
   // computes; null when no such part was taken. Thread-safe.

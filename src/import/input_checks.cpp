@@ -52,8 +52,8 @@ std::string star_path(const std::string& path) {
 
 // A size of a tensor; of a number, itself.
 int64_t size_of(const Value& leaf, size_t dim) {
-  return leaf.is_tensor() ? leaf.as_tensor().size(static_cast<int64_t>(dim))
-                          : leaf.as_int();
+  if (!leaf.is_tensor()) return leaf.as_int();
+  return leaf.as_tensor().size(static_cast<int64_t>(dim));
 }
 
 std::string bound_text(const std::optional<int64_t>& bound) {

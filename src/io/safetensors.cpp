@@ -113,8 +113,8 @@ class Reader {
       fail(entry.name, "shape: expected at most " + std::to_string(kMaxRank) +
                            " dims, got " + std::to_string(shape->size()));
     for (const json& size : *shape) {
-      if (!size.is_number_unsigned() ||
-          size.get<uint64_t>() > uint64_t{1} << 62)
+      if (!size.is_number_unsigned() || size.get<uint64_t>() > uint64_t{1}
+                                                                   << 62)
         fail(entry.name, "shape: expected sizes of 0 or more");
       entry.sizes.push_back(size.get<int64_t>());
     }
@@ -134,7 +134,7 @@ class Reader {
                            std::to_string(entry.end) + ") outside the " +
                            std::to_string(data) + " bytes of data");
     int64_t bytes = 0;
-    if (__builtin_mul_overflow(numel(entry.sizes),
+    if (__builtin_mul_overflow(int64_t{numel(entry.sizes)},
                                static_cast<int64_t>(dtype_size(entry.dtype)),
                                &bytes) ||
         static_cast<uint64_t>(bytes) != entry.end - entry.begin)

@@ -39,11 +39,11 @@ Value merged(const Value& attn_mask, const Value& key_padding_mask,
   }
   if (!key_padding_mask.is_none()) {
     const Value hidden =
-        reshape(added(key_padding_mask), {scores[0], 1, 1, scores[3]});
+        reshape(added(key_padding_mask), Dims{scores[0], 1, 1, scores[3]});
     mask = mask.is_none() ? hidden : mask + hidden;
   }
   if (mask.is_none() || keys == scores[3]) return mask;
-  return functional::pad(mask, {0, keys - scores[3]});
+  return functional::pad(mask, Dims{0, keys - scores[3]});
 }
 
 }  // namespace

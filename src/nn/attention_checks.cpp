@@ -58,7 +58,7 @@ void check_masks(const AttentionInputs& in) {
   const int64_t length = batched && in.batch_first ? 1 : 0;
   const int64_t queries = sizes(in.query)[length];
   const int64_t keys = sizes(in.key)[length];
-  const int64_t n = batched ? sizes(in.query)[1 - length] : 1;
+  const int64_t n = batched ? sizes(in.query)[1 - length] : Size(1);
   if (!in.key_padding_mask.is_none()) {
     const Dims wanted = batched ? Dims{n, keys} : Dims{keys};
     const Dims found = sizes(in.key_padding_mask);

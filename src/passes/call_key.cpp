@@ -11,8 +11,10 @@ size_t hash_leaf(const Value& leaf) {
     case Value::Kind::node:
       return std::hash<const void*>()(leaf.as_node());
     case Value::Kind::boolean:
+      return std::hash<bool>()(leaf.as_bool());
     case Value::Kind::integer:
-      return std::hash<int64_t>()(leaf.as_int());
+      return leaf.is_named_size() ? std::hash<Size>()(leaf.as_size())
+                                  : std::hash<int64_t>()(leaf.as_int());
     case Value::Kind::floating:
       return std::hash<double>()(leaf.as_double());
     case Value::Kind::string:

@@ -27,7 +27,7 @@ bool lies_so(const Tensor& t, int channel_dims) {
   const int rank = t.dim();
   if (rank < channel_dims + 2 || t.stride(channel_dims) != 1) return false;
   const Dims order = order_of(rank, channel_dims);
-  int64_t reach = 1;  // Elements that the dims so far span.
+  Size reach = 1;  // Elements that the dims so far span.
   bool places = false;
   for (int i = rank - 1; i >= 0; --i) {
     const int d = static_cast<int>(order[i]);
@@ -133,12 +133,12 @@ Value reduction(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   const Dims order = order_of(rank, channel_dims);
   std::vector<bool> reduced(static_cast<size_t>(rank), false);
   Dims places, kept;
-  for (int64_t d : dims) {
+  for (Size d : dims) {
     reduced[static_cast<size_t>(wrap_dim(d, rank))] = true;
     places.push_back(place_in(order, wrap_dim(d, rank)));
   }
   // With some dims gone the rest lie in memory order.
-  for (int64_t d : order)
+  for (Size d : order)
     if (args[keep].as_bool() || !reduced[static_cast<size_t>(d)])
       kept.push_back(d);
   ValueList ordered = args;
@@ -162,7 +162,7 @@ Value concatenation(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
   }
   if (last == 0 || (rank < 4 && last < plain)) return {};
   for (Value& part : parts) part = channels_to_back(b, part);
-  const int64_t dim =
+  const Size dim =
       place_in(order_of(rank, 1), wrap_dim(args[1].as_int(), rank));
   return channels_to_front(
       b, b.call_in_memory_order(op, {Value::list(std::move(parts)), dim}));

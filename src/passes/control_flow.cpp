@@ -7,6 +7,7 @@
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/normalize.h"
 #include "src/tensor/memory_order.h"
+#include "src/tensor/sizes/named.h"
 
 namespace fxjit::passes {
 namespace {
@@ -27,7 +28,7 @@ Value slice_of(const Value& xs) {
   return Tensor::meta(sizes, t.dtype(), strides, 0);
 }
 
-Value stack_of(const Value& slice, int64_t count) {
+Value stack_of(const Value& slice, Size count) {
   Dims sizes = slice.as_tensor().sizes();
   sizes.insert(0, count);
   return Tensor::meta(sizes, slice.as_tensor().dtype());
@@ -73,6 +74,7 @@ class ControlBuilder {
 
   Value build() {
     refuse_complex();
+    refuse_names();
     metas_ = {holder_, meta_of(call_.pred), meta_of(Value::list(call_.carried)),
               meta_of(Value::list(call_.xs)),
               meta_of(Value::list(call_.operands))};
@@ -97,6 +99,12 @@ class ControlBuilder {
         if (meta.is_tensor() && is_complex(meta.as_tensor().dtype()))
           builder_.refuse("its branches and bodies get complex numbers");
       }
+  }
+
+  void refuse_names() const {
+    for (const ValueList* values : {&call_.carried, &call_.xs, &call_.operands})
+      if (has_name(Value::list(meta_of(*values))))
+        builder_.refuse("its branches and bodies get named sizes");
   }
 
   ValueList of_body(size_t which) {
@@ -199,7 +207,7 @@ class ControlBuilder {
     ControlCall shapes;
     shapes.kind = spec_->kind;
     shapes.xs = metas_[3].as_sequence();
-    const int64_t count = fx::slice_count(shapes);
+    const Size count = fx::slice_count(shapes);
     require_tensors(builder_, slices);
     ValueList made;
     for (const Value& slice : slices) made.push_back(stack_of(slice, count));
@@ -265,8 +273,9 @@ ModelGraph normalize_body(const BodyRequest& request) {
     return *known[node.id()];
   };
   static const std::unordered_set<const Storage*> none;
-  PartRequest part{request.body, order, nullptr, nullptr, value_of,
-                   request.changing ? *request.changing : none};
+  PartRequest part{request.body, order,
+                   nullptr,      nullptr,
+                   value_of,     request.changing ? *request.changing : none};
   part.fixed = true;
   part.layouts = request.layouts;
   Part made = normalize_part(part);

@@ -99,8 +99,8 @@ ValueList vals_of(const ValueList& args) {
   return vals;
 }
 
-int64_t end_of(const Tensor& t) {
-  int64_t last = t.offset();
+Size end_of(const Tensor& t) {
+  Size last = t.offset();
   for (int d = 0; d < t.dim(); ++d) last += (t.sizes()[d] - 1) * t.strides()[d];
   return (last + 1) * static_cast<int64_t>(t.item_size());
 }

@@ -82,7 +82,7 @@ struct ModelGraph {
 // rules.
 ValueList vals_of(const ValueList& args);
 // Where the memory behind a tensor's last element begins, in bytes.
-int64_t end_of(const Tensor& t);
+Size end_of(const Tensor& t);
 
 // Throws InternalError naming the first node that does not fit the form.
 void verify(const ModelGraph& model);

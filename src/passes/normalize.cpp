@@ -21,7 +21,11 @@
 #include "src/passes/memory/followed_writes.h"
 #include "src/passes/memory/memory_classes.h"
 #include "src/passes/memory/result_memory.h"
+#include "src/passes/named_calls.h"
+#include "src/passes/origins.h"
 #include "src/tensor/memory_order.h"
+#include "src/tensor/sizes/named.h"
+#include "src/tensor/sizes/table.h"
 
 namespace fxjit::passes {
 namespace {
@@ -81,6 +85,7 @@ class Normalizer {
     if (node.is(fx::Opcode::placeholder) || node.is(fx::Opcode::get_attr))
       return true;  // Read where they are used.
     builder_.set_origin(&node);
+    const SizeTable::Asker asker(&node, line_of);
     writes_.begin();
     Value& value = values_[node.id()];
     try {
@@ -284,7 +289,9 @@ class Normalizer {
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
       return writes_.write(node, op, std::move(bound));
     if (!has_proxy(bound) && !ops::draws_numbers({op, bound}))
-      return ops::run_eager({op, bound});
+      return has_name(Value::tuple(bound))
+                 ? call_of_names(builder_, op, std::move(bound))
+                 : ops::run_eager({op, bound});
     return builder_.call(op, std::move(bound));
   }
 

@@ -23,6 +23,13 @@ std::vector<std::string> origins_of(const fx::Node& node) {
   return names;
 }
 
+std::string line_of(const void* node) {
+  const ErrorContext context =
+      static_cast<const fx::Node*>(node)->error_context();
+  if (context.source.known()) return context.source.str();
+  return "%" + context.node + (context.op.empty() ? "" : " = " + context.op);
+}
+
 void take_origins(fx::Node& node, std::span<const fx::NodePtr> replaced) {
   std::vector<std::string> names;
   for (const fx::NodePtr one : replaced)
@@ -45,10 +52,9 @@ std::vector<fx::NodePtr> calls_between(std::span<const fx::NodePtr> inputs,
       if (input->called_op() && seen.insert(input).second)
         calls.push_back(input);
   // Nodes are made in the order of the calls.
-  std::sort(calls.begin(), calls.end(),
-            [](const fx::Node* a, const fx::Node* b) {
-              return a->id() < b->id();
-            });
+  std::sort(
+      calls.begin(), calls.end(),
+      [](const fx::Node* a, const fx::Node* b) { return a->id() < b->id(); });
   return calls;
 }
 

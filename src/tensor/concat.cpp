@@ -16,6 +16,9 @@ void TextPart::append_to(std::string& text) const {
     case Kind::unsigned_integer:
       text.append(std::to_string(static_cast<uint64_t>(integer_)));
       break;
+    case Kind::size:
+      text.append(to_string(Size::from_word(integer_)));
+      break;
     case Kind::dims:
       text.append(dims_->str());
       break;

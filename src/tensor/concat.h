@@ -20,6 +20,7 @@ class TextPart {
   TextPart(const char* text) : TextPart(std::string_view(text)) {}
   TextPart(char character) : kind_(Kind::character), integer_(character) {}
   TextPart(const Dims& dims) : kind_(Kind::dims), dims_(&dims) {}
+  TextPart(Size size) : kind_(Kind::size), integer_(size.word()) {}
   template <std::signed_integral T>
   TextPart(T value) : kind_(Kind::integer), integer_(value) {}
   template <std::unsigned_integral T>
@@ -30,7 +31,7 @@ class TextPart {
   void append_to(std::string& text) const;
 
  private:
-  enum class Kind { text, character, integer, unsigned_integer, dims };
+  enum class Kind { text, character, integer, unsigned_integer, size, dims };
   Kind kind_;
   union {
     std::string_view text_;

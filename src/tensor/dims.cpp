@@ -15,8 +15,14 @@ void check_rank(int64_t count) {
 
 }  // namespace
 
-Dims::Dims(std::initializer_list<int64_t> values)
-    : Dims(std::span<const int64_t>(values.begin(), values.size())) {}
+Dims::Dims(std::initializer_list<Size> values)
+    : Dims(std::span<const Size>(values.begin(), values.size())) {}
+
+Dims::Dims(std::span<const Size> values) {
+  check_rank(static_cast<int64_t>(values.size()));
+  std::copy(values.begin(), values.end(), values_.begin());
+  count_ = static_cast<int>(values.size());
+}
 
 Dims::Dims(std::span<const int64_t> values) {
   check_rank(static_cast<int64_t>(values.size()));
@@ -24,11 +30,11 @@ Dims::Dims(std::span<const int64_t> values) {
   count_ = static_cast<int>(values.size());
 }
 
-Dims::Dims(int count, int64_t value) { resize(count, value); }
+Dims::Dims(int count, Size value) { resize(count, value); }
 
-void Dims::push_back(int64_t value) { insert(count_, value); }
+void Dims::push_back(Size value) { insert(count_, value); }
 
-void Dims::insert(int at, int64_t value) {
+void Dims::insert(int at, Size value) {
   check_rank(count_ + 1);
   std::copy_backward(begin() + at, end(), end() + 1);
   values_[at] = value;
@@ -40,7 +46,7 @@ void Dims::erase(int at) {
   --count_;
 }
 
-void Dims::resize(int count, int64_t value) {
+void Dims::resize(int count, Size value) {
   check_rank(count);
   if (count > count_) std::fill(end(), begin() + count, value);
   count_ = count;
@@ -49,16 +55,16 @@ void Dims::resize(int count, int64_t value) {
 std::string Dims::str() const {
   std::string text = "[";
   for (int i = 0; i < count_; ++i)
-    text += (i ? ", " : "") + std::to_string(values_[i]);
+    text += (i ? ", " : "") + to_string(values_[i]);
   return text + "]";
 }
 
-int64_t numel(const Dims& sizes) {
+Size numel(const Dims& sizes) {
   // A zero anywhere makes the tensor empty, however large the other sizes.
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return 0;
-  int64_t product = 1;
-  for (int64_t size : sizes)
-    if (__builtin_mul_overflow(product, size, &product))
+  Size product = 1;
+  for (Size size : sizes)
+    if (mul_overflow(product, size, &product))
       throw UserError("numel: sizes " + sizes.str() + " overflow int64");
   return product;
 }
@@ -66,8 +72,7 @@ int64_t numel(const Dims& sizes) {
 Dims contiguous_strides(const Dims& sizes) {
   Dims strides(sizes.size(), 1);
   for (int i = sizes.size() - 2; i >= 0; --i)
-    if (__builtin_mul_overflow(strides[i + 1],
-                               std::max<int64_t>(sizes[i + 1], 1), &strides[i]))
+    if (mul_overflow(strides[i + 1], larger(sizes[i + 1], 1), &strides[i]))
       throw UserError("strides: sizes " + sizes.str() + " overflow int64");
   return strides;
 }
@@ -75,13 +80,13 @@ Dims contiguous_strides(const Dims& sizes) {
 Dims broadcast_shapes(const Dims& a, const Dims& b) {
   Dims result = a.size() >= b.size() ? a : b;
   for (int back = 1; back <= std::min(a.size(), b.size()); ++back) {
-    const int64_t left = a[a.size() - back], right = b[b.size() - back];
+    const Size left = a[a.size() - back], right = b[b.size() - back];
     const int d = result.size() - back;
     if (left != right && left != 1 && right != 1)
-      throw RuntimeError("The size of tensor a (" + std::to_string(left) +
+      throw RuntimeError("The size of tensor a (" + to_string(left) +
                          ") must match the size of tensor b (" +
-                         std::to_string(right) +
-                         ") at non-singleton dimension " + std::to_string(d));
+                         to_string(right) + ") at non-singleton dimension " +
+                         std::to_string(d));
     result[d] = left == 1 ? right : left;
   }
   return result;

@@ -31,11 +31,11 @@ bool is_dense(const Tensor& tensor) {
 
 Dims strides_in_order(const Dims& sizes, const Dims& order) {
   Dims strides(sizes.size(), 0);
-  int64_t reach = 1;
+  Size reach = 1;
   for (int i = order.size() - 1; i >= 0; --i) {
     const int d = static_cast<int>(order[i]);
     strides[d] = reach;
-    reach *= std::max<int64_t>(sizes[d], 1);
+    reach *= larger(sizes[d], 1);
   }
   return strides;
 }
@@ -69,7 +69,7 @@ bool has_channels_innermost(const Tensor& tensor) {
   if (rank != 4 && rank != 5) return false;
   const Dims &sizes = tensor.sizes(), &strides = tensor.strides();
   if (strides[1] == 0) return false;
-  int64_t reach = 0;
+  Size reach = 0;
   for (int i = rank; i >= 1; --i) {
     const int d = i == rank ? 1 : i == 1 ? 0 : i;
     if (sizes[d] == 0 || strides[d] < reach) return false;
@@ -91,17 +91,17 @@ Dims strides_of_parts(const Tensor& tensor) {
   Dims strides = tensor.strides();
   for (int d = 0; d < strides.size(); ++d) {
     const bool reaches = tensor.numel() > 0 && tensor.size(d) > 1;
-    const int64_t stride = strides[d];
+    const Size stride = strides[d];
     if (reaches)
       strides[d] = support::ExactInt(stride) * 2;
-    else if (__builtin_mul_overflow(stride, 2, &strides[d]))
+    else if (mul_overflow(stride, 2, &strides[d]))
       strides[d] = 1;
   }
   return strides;
 }
 
-// From the smallest stride on, each dim has to step over all that the dims before
-// it span.
+// From the smallest stride on, each dim has to step over all that the dims
+// before it span.
 bool elements_are_apart(const Tensor& t) {
   std::vector<std::pair<int64_t, int64_t>> dims;  // Stride and size.
   for (int d = 0; d < t.dim(); ++d)

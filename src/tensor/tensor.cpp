@@ -9,26 +9,35 @@ namespace fxjit {
 namespace {
 
 size_t checked_bytes(const Dims& sizes, DType dtype) {
-  for (int64_t size : sizes)
+  for (Size size : sizes)
     if (size < 0)
       throw UserError("tensor: expected sizes of at least 0, got " +
                       sizes.str());
   size_t bytes = 0;
-  if (__builtin_mul_overflow(static_cast<size_t>(numel(sizes)),
-                             dtype_size(dtype), &bytes))
+  const Size count = numel(sizes);
+  if (!count.is_number()) return 0;  // Of a meta tensor.
+  if (__builtin_mul_overflow(static_cast<size_t>(count), dtype_size(dtype),
+                             &bytes))
     throw UserError("tensor: " + sizes.str() + " overflows the address space");
   return bytes;
 }
 
+// Tensors with memory have numbers: named sizes are specialised.
+Dims numbers_of(const Dims& dims) {
+  Dims numbers = dims;
+  for (Size& size : numbers) size = int64_t{size};
+  return numbers;
+}
+
 [[noreturn]] void view_outside(const Storage& storage, const Dims& sizes,
-                               const Dims& strides, int64_t offset) {
+                               const Dims& strides, Size offset) {
   throw UserError(concat("view: sizes ", sizes, ", strides ", strides,
                          ", offset ", offset, " reach outside a storage of ",
                          storage.bytes(), " bytes"));
 }
 
 void check_view(const Storage& storage, const Dims& sizes, DType dtype,
-                const Dims& strides, int64_t offset) {
+                const Dims& strides, Size offset) {
   if (sizes.size() != strides.size())
     throw UserError("view: expected as many strides as sizes, got " +
                     strides.str() + " for " + sizes.str());
@@ -38,7 +47,8 @@ void check_view(const Storage& storage, const Dims& sizes, DType dtype,
   for (int d = 0; d < sizes.size(); ++d) {
     int64_t reach = 0;
     int64_t& bound = strides[d] < 0 ? first : last;
-    if (__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) ||
+    if (__builtin_mul_overflow(int64_t(sizes[d]) - 1, int64_t(strides[d]),
+                               &reach) ||
         __builtin_add_overflow(bound, reach, &bound))
       view_outside(storage, sizes, strides, offset);
   }
@@ -62,8 +72,9 @@ Tensor copy_of(std::span<const T> values, const Dims& sizes, DType dtype) {
 }  // namespace
 
 Tensor Tensor::empty(const Dims& sizes, DType dtype) {
-  Tensor result = meta(sizes, dtype);
-  result.impl_->storage = Storage::allocate(checked_bytes(sizes, dtype));
+  const Dims numbers = numbers_of(sizes);
+  Tensor result = meta(numbers, dtype);
+  result.impl_->storage = Storage::allocate(checked_bytes(numbers, dtype));
   return result;
 }
 
@@ -73,7 +84,7 @@ Tensor Tensor::meta(const Dims& sizes, DType dtype) {
 }
 
 Tensor Tensor::meta(const Dims& sizes, DType dtype, const Dims& strides,
-                    int64_t offset) {
+                    Size offset) {
   auto impl = std::make_shared<Impl>();
   impl->sizes = sizes;
   impl->strides = strides;
@@ -83,10 +94,11 @@ Tensor Tensor::meta(const Dims& sizes, DType dtype, const Dims& strides,
 }
 
 Tensor Tensor::view(std::shared_ptr<Storage> storage, const Dims& sizes,
-                    DType dtype, const Dims& strides, int64_t offset) {
+                    DType dtype, const Dims& strides, Size offset) {
   if (!storage) throw UserError("view: expected a storage, got none");
   check_view(*storage, sizes, dtype, strides, offset);
-  Tensor result = meta(sizes, dtype, strides, offset);
+  Tensor result =
+      meta(numbers_of(sizes), dtype, numbers_of(strides), int64_t{offset});
   result.impl_->storage = std::move(storage);
   return result;
 }
@@ -98,8 +110,7 @@ Tensor Tensor::zeros(const Dims& sizes, DType dtype) {
 }
 
 Tensor Tensor::full(const Dims& sizes, double value, DType dtype) {
-  if (is_complex(dtype))
-    return full(sizes, value, part_type(dtype)).to(dtype);
+  if (is_complex(dtype)) return full(sizes, value, part_type(dtype)).to(dtype);
   Tensor result = empty(sizes, dtype);
   visit_dtype(dtype, [&](auto type) {
     using T = typename decltype(type)::type;
@@ -129,11 +140,11 @@ Tensor Tensor::wrap(void* data, const Dims& sizes, DType dtype,
 }
 
 bool Tensor::is_contiguous() const {
-  int64_t expected = 1;
+  Size expected = 1;
   for (int d = dim() - 1; d >= 0; --d) {
     if (sizes()[d] == 0) return true;
     if (sizes()[d] != 1 && strides()[d] != expected) return false;
-    if (__builtin_mul_overflow(expected, sizes()[d], &expected)) return false;
+    if (mul_overflow(expected, sizes()[d], &expected)) return false;
   }
   return true;
 }
@@ -152,7 +163,7 @@ std::shared_ptr<const void> Tensor::keeper() const {
 }
 
 Tensor Tensor::as_strided(const Dims& sizes, const Dims& strides,
-                          int64_t offset) const {
+                          Size offset) const {
   if (is_meta()) return meta(sizes, dtype(), strides, offset);
   return view(storage(), sizes, dtype(), strides, offset);
 }

@@ -97,13 +97,18 @@ bool Value::as_bool() const {
 
 int64_t Value::as_int() const {
   if (!is_int() && !is_bool()) throw_kind("int", *this);
-  return word_.integer;
+  return is_named_size() ? int64_t{as_size()} : word_.integer;
+}
+
+Size Value::as_size() const {
+  if (is_named_size()) return Size::from_word(word_.integer);
+  return as_int();
 }
 
 double Value::as_double() const {
   if (is_float()) return word_.floating;
   if (!is_int() && !is_bool()) throw_kind("a number", *this);
-  return static_cast<double>(word_.integer);
+  return static_cast<double>(as_int());
 }
 
 std::string_view Value::as_string() const {
@@ -158,10 +163,10 @@ Value::RangeView Value::as_range() const {
 }
 
 Dims Value::as_dims() const {
-  if (is_int()) return Dims{as_int()};
+  if (is_int()) return Dims{as_size()};
   if (!is_sequence()) throw_kind("a list of int", *this);
   Dims dims;
-  for (const Value& item : as_sequence()) dims.push_back(item.as_int());
+  for (const Value& item : as_sequence()) dims.push_back(item.as_size());
   return dims;
 }
 
@@ -191,7 +196,7 @@ Value::operator bool() const {
       return false;
     case Kind::boolean:
     case Kind::integer:
-      return word_.integer != 0;
+      return is_named_size() ? as_size() != 0 : word_.integer != 0;
     case Kind::floating:
       return word_.floating != 0;
     case Kind::string:

@@ -62,7 +62,8 @@ std::string Printer::print(const Value& value) const {
     case Value::Kind::boolean:
       return value.as_bool() ? "True" : "False";
     case Value::Kind::integer:
-      return std::to_string(value.as_int());
+      return value.is_named_size() ? to_string(value.as_size())
+                                   : std::to_string(value.as_int());
     case Value::Kind::floating:
       return repr_float(value.as_double());
     case Value::Kind::dtype:

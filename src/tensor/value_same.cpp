@@ -8,6 +8,8 @@ namespace fxjit {
 namespace {
 
 bool same_numbers(const Value& a, const Value& b) {
+  if (a.is_named_size() || b.is_named_size())
+    return !a.is_float() && !b.is_float() && a.as_size() == b.as_size();
   if (!a.is_float() && !b.is_float()) return a.as_int() == b.as_int();
   if (a.is_float() && b.is_float()) return a.as_double() == b.as_double();
   // Exact: an int beyond 2^53 must not equal the double it rounds to.

@@ -13,14 +13,14 @@ std::optional<Dims> view_strides(const Dims& sizes, const Dims& strides,
   }
   Dims result(new_sizes.size(), 1);
   int target = new_sizes.size() - 1;
-  int64_t base = sizes.empty() ? 1 : strides.back();
-  int64_t chunk = 1;
+  Size base = sizes.empty() ? Size(1) : strides.back();
+  Size chunk = 1;
   for (int d = sizes.size() - 1; d >= 0; --d) {
     chunk *= sizes[d];
     const bool chunk_ends =
         d == 0 || (sizes[d - 1] != 1 && strides[d - 1] != chunk * base);
     if (!chunk_ends) continue;
-    int64_t used = 1;
+    Size used = 1;
     while (target >= 0 && (used < chunk || new_sizes[target] == 1)) {
       result[target] = used * base;
       used *= new_sizes[target--];

@@ -9,8 +9,7 @@ bool PureCalls::unary() {
   const Item x = any_float();
   switch (pick(8)) {
     case 0:
-      return call(one_of({"neg", "abs", "square", "relu", "clone"}),
-                  {x.node});
+      return call(one_of({"neg", "abs", "square", "relu", "clone"}), {x.node});
     case 1:
       if (all_of(x.value, [](double v) { return std::abs(v) < 8; }) &&
           chance(0.4))
@@ -55,7 +54,8 @@ bool PureCalls::binary() {
              call("addcmul", {x.node, y.node, partner(x).node});
     case 3:
       return is_float(x.value) && x.value.dtype() == y.value.dtype() &&
-             call("lerp", {x.node, y.node, chance(0.5) ? Value(0.75) : Value(x.node)});
+             call("lerp",
+                  {x.node, y.node, chance(0.5) ? Value(0.75) : Value(x.node)});
     default:
       return call(one_of({"add", "sub", "mul"}), {x.node, y.node});
   }
@@ -92,10 +92,10 @@ bool PureCalls::norm() {
     default:
       // A variance near zero magnifies what rounding left of it.
       return x.value.dtype() == DType::f32 && last > 1 &&
-             call("layer_norm",
-                  {x.node, Value::list({last}), add_constant({last}).node,
-                   chance(0.5) ? Value(add_constant({last}).node) : None,
-                   1e-1});
+             call(
+                 "layer_norm",
+                 {x.node, Value::list({last}), add_constant({last}).node,
+                  chance(0.5) ? Value(add_constant({last}).node) : None, 1e-1});
   }
 }
 
@@ -113,8 +113,7 @@ bool PureCalls::product() {
                   {x.node, input_or_constant({columns, depth}).node, bias});
     }
     case 2:
-      return call("matmul",
-                  {x.node, input_or_constant({depth, columns}).node});
+      return call("matmul", {x.node, input_or_constant({depth, columns}).node});
     case 3: {
       if (x.value.dim() < 2) return false;
       Dims sizes = x.value.sizes();
@@ -169,7 +168,7 @@ bool PureCalls::view() {
                                          chance(0.5) ? 0 : -1});
     case 6: {
       Dims sizes = x.value.sizes();
-      for (int64_t& size : sizes)
+      for (Size& size : sizes)
         if (size == 1) size = 1 + pick(4);
       if (sizes.size() < 4 && chance(0.5)) sizes.insert(0, 1 + pick(3));
       return call("expand", {x.node, sizes});
@@ -183,8 +182,7 @@ bool PureCalls::view() {
     case 10:
       return join(x);
     default:
-      return rank > 1 &&
-             call(one_of({"tril", "triu"}), {x.node, pick(3) - 1});
+      return rank > 1 && call(one_of({"tril", "triu"}), {x.node, pick(3) - 1});
   }
 }
 
@@ -248,8 +246,7 @@ bool PureCalls::choose() {
   const Item mask = items_.back();
   if (chance(0.4)) return true;
   if (chance(0.3)) return call("masked_fill", {x.node, mask.node, -1.5});
-  return call("where",
-              {mask.node, x.node, chance(0.5) ? Value(y.node) : 0.0});
+  return call("where", {mask.node, x.node, chance(0.5) ? Value(y.node) : 0.0});
 }
 
 bool PureCalls::pick_rows() {
@@ -267,8 +264,7 @@ bool PureCalls::pick_rows() {
   return call(
       "index_select",
       {x.node, dim,
-       add_input(random_indices({1 + pick(4)}, x.value.size(dim), type))
-           .node});
+       add_input(random_indices({1 + pick(4)}, x.value.size(dim), type)).node});
 }
 
 bool PureCalls::cast() {
@@ -286,8 +282,7 @@ bool PureCalls::unusual() {
   if (x.value.dim() == 0) return false;
   switch (pick(4)) {
     case 0:
-      return is_float(x.value) &&
-             call("cumsum", {x.node, random_dim(x.value)});
+      return is_float(x.value) && call("cumsum", {x.node, random_dim(x.value)});
     case 1:
       return call("flip", {x.node, Value::list({random_dim(x.value)})});
     case 2:

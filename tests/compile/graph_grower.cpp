@@ -242,7 +242,7 @@ Item GraphGrower::partner(const Item& item) {
     }
   }
   Dims sizes = item.value.sizes();
-  for (int64_t& size : sizes)
+  for (Size& size : sizes)
     if (chance(0.25)) size = 1;
   while (!sizes.empty() && chance(0.2)) sizes.erase(0);
   return input_or_constant(sizes);
@@ -302,8 +302,8 @@ void GraphGrower::keep_results(fx::NodePtr node, const Value& result) {
   tuples_.push_back(node);
   constexpr size_t kMost = 5;
   for (size_t i = 0; i < std::min(kMost, result.size()); ++i)
-    keep(case_.graph->call_function(
-             "_operator.getitem", ValueList{node, static_cast<int64_t>(i)}),
+    keep(case_.graph->call_function("_operator.getitem",
+                                    ValueList{node, static_cast<int64_t>(i)}),
          result.at(i).as_tensor());
 }
 
@@ -338,8 +338,7 @@ bool GraphGrower::may_write(const ValueList& args) const {
   return apart;
 }
 
-bool GraphGrower::write(std::string_view name, ValueList args,
-                        Kwargs kwargs) {
+bool GraphGrower::write(std::string_view name, ValueList args, Kwargs kwargs) {
   const Callee called = callee(name);
   const Value real = values_of(Value::list(args));
   const Item target = *item_of(args[0].as_node());

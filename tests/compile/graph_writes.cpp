@@ -72,15 +72,14 @@ Value WritingCalls::operand(const Item& x) {
   for (int tries = 0; tries < 4; ++tries) {
     const Item y = any();
     try {
-      if (broadcast_shapes(x.value.sizes(), y.value.sizes()) ==
-          x.value.sizes())
+      if (broadcast_shapes(x.value.sizes(), y.value.sizes()) == x.value.sizes())
         return y.node;
     } catch (const Error&) {
       // Another one, then.
     }
   }
   Dims sizes = x.value.sizes();
-  for (int64_t& size : sizes)
+  for (Size& size : sizes)
     if (chance(0.3)) size = 1;
   while (!sizes.empty() && chance(0.2)) sizes.erase(0);
   return input_or_constant(sizes).node;
@@ -112,8 +111,8 @@ bool WritingCalls::write_with(const Item& x) {
 bool WritingCalls::write_as_flagged(const Item& x) {
   if (chance(0.2))
     return write("F.dropout", {x.node, 0.5, false}, {{"inplace", true}});
-  return write(one_of({"F.relu", "F.leaky_relu", "F.elu", "F.silu", "F.hardtanh",
-                       "F.hardswish", "F.relu6"}),
+  return write(one_of({"F.relu", "F.leaky_relu", "F.elu", "F.silu",
+                       "F.hardtanh", "F.hardswish", "F.relu6"}),
                {x.node}, {{"inplace", true}});
 }
 
@@ -160,14 +159,13 @@ bool WritingCalls::write_items(const Item& x) {
   // torch refuses negative numbers where none fit.
   const bool natural = x.value.dtype() == DType::u8;
   if (chance(0.5))
-    return write("_operator.setitem",
-                 {x.node, index,
-                  natural || chance(0.5) ? Value(2) : Value(-0.25)});
+    return write(
+        "_operator.setitem",
+        {x.node, index, natural || chance(0.5) ? Value(2) : Value(-0.25)});
   // A value of the size of what it replaces, or one that is spread.
-  const Value part = ops::call_method(
-      "__getitem__", {x.value, index});
+  const Value part = ops::call_method("__getitem__", {x.value, index});
   Dims sizes = part.as_tensor().sizes();
-  for (int64_t& size : sizes)
+  for (Size& size : sizes)
     if (chance(0.2)) size = 1;
   return write("_operator.setitem",
                {x.node, index, input_or_constant(sizes).node});
@@ -185,8 +183,9 @@ bool WritingCalls::write_picked(const Item& x) {
       return write(".index_fill_", {x.node, dim, index.node, 0.5});
     case 1:
       return x.value.dtype() == DType::f32 &&
-             write(one_of({".index_add_", ".index_copy_"}),
-                   {x.node, dim, index.node, add_input(sizes, DType::f32).node});
+             write(
+                 one_of({".index_add_", ".index_copy_"}),
+                 {x.node, dim, index.node, add_input(sizes, DType::f32).node});
     case 2:
       return write(
           ".scatter_",

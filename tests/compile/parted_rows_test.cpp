@@ -145,7 +145,7 @@ TEST(PartedRows, OfOtherTypes) {
 TEST(PartedRows, NanAndInfinityStay) {
   for (const Dims& sizes : narrow_shapes())
     for (const double special : {kNan, kInfinity, -kInfinity})
-      for (const int64_t at : {int64_t{0}, numel(sizes) - 1}) {
+      for (const int64_t at : {int64_t{0}, int64_t{numel(sizes) - 1}}) {
         Tensor x = random_tensor(sizes);
         x.data_as<float>()[at] = static_cast<float>(special);
         expect_parted([](Value v) { return softmax(v, 1); }, x, 8e-6);

@@ -11,7 +11,7 @@ std::string strides_of(const Tensor& t) {
   std::string word;
   for (int d = 0; d < t.dim(); ++d)
     word += (d ? "," : "") +
-            std::to_string(t.sizes()[d] == 1 ? 0 : t.strides()[d]);
+            std::to_string(t.sizes()[d] == 1 ? Size(0) : t.strides()[d]);
   return word.empty() ? "()" : word;
 }
 

@@ -88,8 +88,7 @@ void print_text(const Model& model) {
   for (const ModelInput& input : model.inputs()) inputs.push_back(input.text);
   for (const auto& [name, count] : ops_of(model.module()))
     ops.push_back(std::to_string(count) + " x " + name);
-  std::printf("%s (%s)\n", model.path().c_str(),
-              model.format());
+  std::printf("%s (%s)\n", model.path().c_str(), model.format());
   print_list("file", facts_of(model));
   print_list("inputs", inputs);
   print_list("outputs", outputs_of(model));
@@ -103,9 +102,10 @@ json weight_list(const Model& model) {
   json list = json::array();
   for (const WeightFacts& weight : weights_of(model.module())) {
     const Dims& sizes = weight.tensor->sizes();
-    list.push_back({{"name", weight.name},
-                    {"dtype", dtype_name(weight.tensor->dtype())},
-                    {"sizes", std::vector(sizes.begin(), sizes.end())}});
+    list.push_back(
+        {{"name", weight.name},
+         {"dtype", dtype_name(weight.tensor->dtype())},
+         {"sizes", std::vector<int64_t>(sizes.begin(), sizes.end())}});
   }
   return list;
 }
@@ -136,12 +136,9 @@ void print_json(const Model& model, const std::optional<Report>& report) {
   if (model.program())
     for (const imported::Output& output : model.program()->outputs)
       outputs.push_back({{"name", output.name}, {"path", output.path}});
-  json facts = {{"model", model.path()},
-                {"format", model.format()},
-                {"file", file_facts(model)},
-                {"inputs", input_list(model)},
-                {"outputs", outputs},
-                {"weights", weight_list(model)},
+  json facts = {{"model", model.path()},        {"format", model.format()},
+                {"file", file_facts(model)},    {"inputs", input_list(model)},
+                {"outputs", outputs},           {"weights", weight_list(model)},
                 {"ops", ops_of(model.module())}};
   if (report) facts["report"] = json::parse(report->json());
   std::printf(

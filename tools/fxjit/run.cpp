@@ -22,10 +22,10 @@ std::string first_numbers(const Tensor& tensor, CarriedType type) {
   const Tensor plain = doubles_of(tensor);
   double* const numbers = plain.data_as<double>();
   if (type == CarriedType::u64)
-    for (int64_t i = 0; i < std::min(kShown, tensor.numel()); ++i)
+    for (int64_t i = 0; i < std::min<int64_t>(kShown, tensor.numel()); ++i)
       if (numbers[i] < 0) numbers[i] += 0x1p64;
   std::string text = "[";
-  for (int64_t i = 0; i < std::min(kShown, tensor.numel()); ++i) {
+  for (int64_t i = 0; i < std::min<int64_t>(kShown, tensor.numel()); ++i) {
     char number[64];
     if (is_complex(tensor.dtype()))
       std::snprintf(number, sizeof(number), "%.6g%+.6gj", numbers[2 * i],

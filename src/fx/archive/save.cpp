@@ -29,8 +29,8 @@ using Handles = std::vector<std::pair<std::string, nn::Parameter*>>;
                   {"", "", path, {}});
 }
 
-// Whether the class of a graph module has nothing that a file would lose. What is
-// folded before the first call is folded now: it is a part of the result.
+// Whether the class of a graph module has nothing that a file would lose. What
+// is folded before the first call is folded now: it is a part of the result.
 bool is_graph_module(const nn::Module& module) {
   if (typeid(module) == typeid(passes::FoldedGraphModule)) {
     static_cast<const passes::FoldedGraphModule&>(module).ensure_folded();
@@ -80,12 +80,11 @@ class Saver {
 
   json graph_module(const GraphModule& module, const std::string& path) {
     module.graph().lint();
-    json entry = {
-        {"type", archive::kGraphModule},
-        {"class", module.type_name()},
-        {"tracer", module.tracer_name()},
-        {"graph", text(module.graph(), {.meta = true})},
-        {"codegen", codegen(module.graph(), path)}};
+    json entry = {{"type", archive::kGraphModule},
+                  {"class", module.type_name()},
+                  {"tracer", module.tracer_name()},
+                  {"graph", text(module.graph(), {.meta = true})},
+                  {"codegen", codegen(module.graph(), path)}};
     add_members(entry, module, path);
     return entry;
   }
@@ -109,9 +108,10 @@ class Saver {
   json plain_module(const nn::Module& module, const std::string& path) {
     const nn::ModuleType* const type = nn::find_module_type(module);
     if (!type)
-      fail(path, "expected a layer of fxjit::nn or a type given to "
-                 "nn::register_module_type, got " +
-                     module.type_name());
+      fail(path,
+           "expected a layer of fxjit::nn or a type given to "
+           "nn::register_module_type, got " +
+               module.type_name());
     const Kwargs arguments = type->arguments(module);
     ValueDict items;
     for (const auto& [key, value] : arguments) items.emplace_back(key, value);
@@ -171,8 +171,8 @@ class Saver {
         json& list = item["tensors"] = json::array();
         for (const Value& part : value.as_sequence())
           list.push_back(
-              tensor_index(part.as_tensor(), prefix + name + "." +
-                                                 std::to_string(list.size())));
+              tensor_index(part.as_tensor(),
+                           prefix + name + "." + std::to_string(list.size())));
       } else {
         item["value"] = value_text(value, path, "attribute " + name);
       }
@@ -241,7 +241,7 @@ class Saver {
                   const std::string& name) {
     const size_t index = tensor_index(base, name + ".memory");
     const auto bytes = [](const Tensor& t) {
-      return t.offset() * static_cast<int64_t>(t.item_size());
+      return int64_t{t.offset() * t.item_size()};
     };
     kept_.push_back(base);  // Its id must stay its own.
     return {{"of", index},

@@ -68,7 +68,8 @@ Dims dims_of(const TensorInfo& info) {
 // Bytes of the whole tensor; UserError where they are beyond 64 bits.
 size_t bytes_of(const TensorInfo& info, const Dims& dims, size_t item) {
   int64_t bytes = 0;
-  if (__builtin_mul_overflow(numel(dims), static_cast<int64_t>(item), &bytes))
+  if (__builtin_mul_overflow(int64_t{numel(dims)}, static_cast<int64_t>(item),
+                             &bytes))
     fail(info, "dims: " + dims.str() + " have more bytes than 64 bits count");
   return static_cast<size_t>(bytes);
 }

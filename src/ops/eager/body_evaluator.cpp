@@ -49,7 +49,8 @@ class Reader {
     const int inner = nest_.sizes.size() - 1;
     const int64_t step = nest_.strides[0][inner];
     while (n > 0) {
-      const int64_t run = std::min(n, nest_.sizes[inner] - index_[inner]);
+      const int64_t run =
+          std::min<int64_t>(n, nest_.sizes[inner] - index_[inner]);
       const From* from = data + offset_;
       if (step == 0) {
         std::fill_n(to, run, convert<ComputeOf<From>>(*from));

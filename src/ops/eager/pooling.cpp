@@ -45,7 +45,7 @@ class PlainPool {
       axis.kernel = params.kernel[i];
       axis.stride = params.stride[i];
       axis.pad = params.padding[i];
-      axis.dilation = params.average ? 1 : params.dilation[i];
+      axis.dilation = params.average ? Size(1) : params.dilation[i];
     }
   }
 

@@ -55,6 +55,9 @@ int compare(int64_t i, double f) {
 }
 
 bool ordered_numbers(Order order, const Value& a, const Value& b) {
+  const bool named = a.is_named_size() || b.is_named_size();
+  if (named && !a.is_float() && !b.is_float())
+    return in_order(order, a.as_size(), b.as_size());
   if (a.is_float() == b.is_float())
     return a.is_float() ? in_order(order, a.as_double(), b.as_double())
                         : in_order(order, a.as_int(), b.as_int());

@@ -9,6 +9,17 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
+// Two ints, one of them a named size, whose arithmetic gives one.
+bool are_named(const Value& a, const Value& b) {
+  return (a.is_named_size() || b.is_named_size()) && !a.is_float() &&
+         !b.is_float();
+}
+
+// Where Python's quotients, rounded down, are those of C++.
+bool divides_up(const Value& a, const Value& b) {
+  return are_named(a, b) && a.as_size() >= 0 && b.as_size() > 0;
+}
+
 // ints(a, b) on two ints, floats(a, b) as soon as one of them is a float.
 template <typename Ints, typename Floats>
 Value arithmetic(const Value& a, const Value& b, Ints ints, Floats floats) {
@@ -121,6 +132,7 @@ void throw_too_large() {
 }
 
 Value add(const Value& a, const Value& b) {
+  if (are_named(a, b)) return a.as_size() + b.as_size();
   return arithmetic(
       a, b,
       [](int64_t x, int64_t y) {
@@ -132,6 +144,7 @@ Value add(const Value& a, const Value& b) {
 }
 
 Value sub(const Value& a, const Value& b) {
+  if (are_named(a, b)) return a.as_size() - b.as_size();
   return arithmetic(
       a, b,
       [](int64_t x, int64_t y) {
@@ -143,6 +156,7 @@ Value sub(const Value& a, const Value& b) {
 }
 
 Value mul(const Value& a, const Value& b) {
+  if (are_named(a, b)) return a.as_size() * b.as_size();
   return arithmetic(a, b, product, [](double x, double y) { return x * y; });
 }
 
@@ -152,12 +166,14 @@ Value truediv(const Value& a, const Value& b) {
 }
 
 Value floordiv(const Value& a, const Value& b) {
+  if (divides_up(a, b)) return a.as_size() / b.as_size();
   return division(a, b, "integer division or modulo by zero",
                   "float floor division by zero",
                   [](auto x, auto y) { return floor_quotient(x, y); });
 }
 
 Value mod(const Value& a, const Value& b) {
+  if (divides_up(a, b)) return a.as_size() % b.as_size();
   return division(a, b, "integer modulo by zero", "float modulo",
                   [](auto x, auto y) { return floor_remainder(x, y); });
 }
@@ -188,12 +204,15 @@ Value negative(const Value& value) {
 }
 
 Value positive(const Value& value) {
-  return value.is_float() ? value : Value(value.as_int());
+  return value.is_float() || value.is_named_size() ? value
+                                                   : Value(value.as_int());
 }
 
 Value absolute(const Value& value) {
   if (value.is_float()) return std::abs(value.as_double());
-  return value.as_int() < 0 ? negative(value) : positive(value);
+  const bool below =
+      value.is_named_size() ? value.as_size() < 0 : value.as_int() < 0;
+  return below ? negative(value) : positive(value);
 }
 
 }  // namespace fxjit::ops::python

@@ -25,9 +25,11 @@ const Tensor& OpCall::tensor(size_t i) const {
   return args[i].as_tensor();
 }
 
-int64_t OpCall::integer(size_t i) const {
+int64_t OpCall::integer(size_t i) const { return size(i); }
+
+Size OpCall::size(size_t i) const {
   if (!args[i].is_int() && !args[i].is_bool()) wrong_kind(*this, i, "int");
-  return args[i].as_int();
+  return args[i].as_size();
 }
 
 double OpCall::number(size_t i) const {

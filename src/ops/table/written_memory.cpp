@@ -39,7 +39,7 @@ struct Range {
 Range range_of(const Tensor& t) {
   const auto item = static_cast<int64_t>(t.item_size());
   const int64_t begin =
-      t.is_meta() ? t.offset() * item
+      t.is_meta() ? int64_t{t.offset() * item}
                   : static_cast<int64_t>(reinterpret_cast<intptr_t>(t.data()));
   return {begin, begin + t.numel() * item};
 }

@@ -6,6 +6,7 @@
 #include "fxjit/op.h"
 #include "src/passes/fusing/loop_facts.h"
 #include "src/support/machine/cache_line.h"
+#include "src/tensor/sizes/decision.h"
 
 namespace fxjit::passes {
 namespace {
@@ -82,8 +83,8 @@ bool reduces_again(const fx::Node& reduction, const std::vector<int>& dims,
   return false;
 }
 
-int64_t neighbours_of(int dim, const Dims& domain) {
-  int64_t neighbours = 1;
+Size neighbours_of(int dim, const Dims& domain) {
+  Size neighbours = 1;
   for (int d = dim + 1; d < domain.size(); ++d) neighbours *= domain[d];
   return neighbours;
 }
@@ -124,15 +125,20 @@ bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours,
                      serial);
 }
 
-bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
-                      const Dims& domain, int walked, bool serial) {
-  if (dims.size() != 1) return false;
-  const int64_t inner = domain[dims[0]];
-  const int64_t neighbours = neighbours_of(dims[0], domain);
+namespace {
+
+// When a reduction is made row by row.
+enum Walk : int64_t { kNever, kAlways, kIfItReturns, kIfReducedAgain };
+
+// Of the elements of a row and its neighbours, of all, whether the rows are
+// walked already, and whether there is one thread.
+int64_t walk_of(std::span<const int64_t> sizes) {
+  const int64_t inner = sizes[0], neighbours = sizes[1], all = sizes[2];
+  const bool walked = sizes[3] != 0, serial = sizes[4] != 0;
   const bool plain = neighbours == 1 && inner > 1;
-  if (!plain && !suits_lanes(inner, neighbours)) return false;
-  if (walked == dims[0] || (plain && inner > kShortColumn)) return true;
-  const int64_t outer = numel(domain) / (inner * neighbours);
+  if (!plain && !suits_lanes(inner, neighbours)) return kNever;
+  if (walked || (plain && inner > kShortColumn)) return kAlways;
+  const int64_t outer = all / (inner * neighbours);
   // Else threads share columns without sharing lines.
   const bool apart = serial || (neighbours >= kLineFloats && has_pieces(inner));
   const bool together =
@@ -141,8 +147,20 @@ bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
       leave_tasks(outer, inner * neighbours, kSmallTask, apart);
   const bool streams = plain || together ||
                        inner <= (serial ? kLongestReducedOnce : kLongestShared);
+  return streams ? kIfItReturns : kIfReducedAgain;
+}
+
+}  // namespace
+
+bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
+                      const Dims& domain, int walked, bool serial) {
+  if (dims.size() != 1) return false;
+  const int64_t walk = decided("how rows are walked", walk_of,
+                               {domain[dims[0]], neighbours_of(dims[0], domain),
+                                numel(domain), walked == dims[0], serial});
+  if (walk == kNever || walk == kAlways) return walk == kAlways;
   return returns(reduction, domain, kMostConstants) &&
-         (streams || reduces_again(reduction, dims, domain));
+         (walk == kIfItReturns || reduces_again(reduction, dims, domain));
 }
 
 }  // namespace fxjit::passes

@@ -24,9 +24,9 @@ int contraction_batch_dims(const fx::Node& contract) {
   return weights[0].as_node()->val_tensor().dim() - 2;
 }
 
-int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
-                       int last) {
-  int64_t stride = -1, expected = 0;
+Size uniform_stride(const Dims& sizes, const Dims& strides, int first,
+                    int last) {
+  Size stride = -1, expected = 0;
   for (int d = last - 1; d >= first; --d) {
     if (sizes[d] == 0) return 0;
     if (sizes[d] == 1) continue;
@@ -36,7 +36,7 @@ int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
       return -1;
     expected = strides[d] * sizes[d];
   }
-  return std::max<int64_t>(stride, 0);
+  return larger(stride, 0);
 }
 
 Dims broadcast_strides(const Tensor& t, const Dims& domain) {

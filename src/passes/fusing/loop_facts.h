@@ -19,8 +19,8 @@ int contraction_batch_dims(const fx::Node& contract);
 
 // Dims [first, last) step uniformly: element i of the flattened dims is at
 // i * stride. Returns the stride, or -1 when they do not. 0 when all are 1.
-int64_t uniform_stride(const Dims& sizes, const Dims& strides, int first,
-                       int last);
+Size uniform_stride(const Dims& sizes, const Dims& strides, int first,
+                    int last);
 
 // Strides of `t` seen as a tensor of the shape `domain`, 0 where it broadcasts.
 Dims broadcast_strides(const Tensor& t, const Dims& domain);

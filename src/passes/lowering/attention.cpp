@@ -55,7 +55,7 @@ class Leading {
 
  private:
   struct Joined {
-    int64_t size;
+    Size size;
     int last;
     bool within;
   };
@@ -90,7 +90,7 @@ bool shares_keys(const Problem& p, const Dims& leading) {
 
 Value five_dims(GraphBuilder& b, Problem p, const Leading& leading) {
   const Dims sizes = leading.sizes();
-  int64_t inner = leading.inner();
+  Size inner = leading.inner();
   p.q = reshaped(b, p.q, sizes);
   p.k = reshaped(b, p.k, sizes);
   p.v = reshaped(b, p.v, sizes);
@@ -164,7 +164,7 @@ Value as_f32(GraphBuilder& b, const Value& x) {
 }
 
 // [.., heads, rows, depth] as [.., heads / groups, groups, rows, depth].
-Value split_heads(GraphBuilder& b, const Value& x, int64_t groups) {
+Value split_heads(GraphBuilder& b, const Value& x, Size groups) {
   const Tensor t = val_of(x);
   Dims sizes = t.sizes();
   const int heads = t.dim() - 3;
@@ -176,7 +176,7 @@ Value split_heads(GraphBuilder& b, const Value& x, int64_t groups) {
 // Keys and values of fewer heads than queries have.
 void group_heads(GraphBuilder& b, Problem& p, Dims& leading) {
   const int at = leading.size() - 1;
-  const int64_t groups = leading[at] / val_of(p.k).size(-3);
+  const Size groups = leading[at] / val_of(p.k).size(-3);
   leading[at] /= groups;
   leading.push_back(groups);
   p.q = split_heads(b, p.q, groups);

@@ -87,11 +87,11 @@ Value spread(GraphBuilder& b, const ops::ConvParams& params,
              const ValueList& args) {
   const int spatial = params.spatial;
   const Tensor weight = val_of(args[1]);
-  const int64_t channels = weight.size(0), features = weight.size(1);
+  const Size channels = weight.size(0), features = weight.size(1);
   Dims taps_first, order{0}, split, sizes{params.output[0]};
   for (int i = 0; i < spatial; ++i) taps_first.push_back(2 + i);
   taps_first.push_back(1), taps_first.push_back(0);
-  int64_t taps = 1;
+  Size taps = 1;
   for (int i = 0; i < spatial; ++i) taps *= weight.size(2 + i);
   const Value x = with_last_dim_dense(b, channels_to_back(b, args[0]));
   const Value rows = call(b, "reshape",

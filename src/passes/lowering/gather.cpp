@@ -28,7 +28,7 @@ Value as_long(GraphBuilder& b, const Value& index) {
 }
 
 // Index `index` of a dim of this size, and -1 for what lies outside of it.
-Value checked(GraphBuilder& b, const Value& index, int64_t size, bool wraps) {
+Value checked(GraphBuilder& b, const Value& index, Size size, bool wraps) {
   Value at = as_long(b, index);
   if (wraps)
     at = call(b, "where",
@@ -40,14 +40,14 @@ Value checked(GraphBuilder& b, const Value& index, int64_t size, bool wraps) {
 
 // base * size + next where both lie inside, else -1.
 Value counted_on(GraphBuilder& b, const Value& base, const Value& next,
-                 int64_t size) {
+                 Size size) {
   const Value inside = call(
       b, "logical_and", {call(b, "ge", {base, 0}), call(b, "ge", {next, 0})});
   const Value place = call(b, "add", {call(b, "mul", {base, size}), next});
   return call(b, "where", {inside, place, -1});
 }
 
-Value counting(GraphBuilder& b, int64_t size) {
+Value counting(GraphBuilder& b, Size size) {
   const Tensor places = Tensor::empty({size}, DType::i64);
   for (int64_t i = 0; i < size; ++i) places.data_as<int64_t>()[i] = i;
   return b.constant(places, true);
@@ -57,18 +57,18 @@ Value counting(GraphBuilder& b, int64_t size) {
 Value picked(GraphBuilder& b, const Value& input, const Pick& pick) {
   const Dims sizes = val_of(input).sizes();
   const int last = pick.first + static_cast<int>(pick.indices.size());
-  int64_t outer = 1, count = 1, inner = 1;
+  Size outer = 1, count = 1, inner = 1;
   for (int d = 0; d < sizes.size(); ++d)
     (d < pick.first ? outer : d < last ? count : inner) *= sizes[d];
   Value place;
   for (size_t k = 0; k < pick.indices.size(); ++k) {
-    const int64_t size = sizes[pick.first + static_cast<int>(k)];
+    const Size size = sizes[pick.first + static_cast<int>(k)];
     const Value next = checked(b, pick.indices[k], size, pick.wraps);
     place = k == 0 ? next : counted_on(b, place, next, size);
   }
   const Dims shape = val_of(place).sizes();
   Dims result(sizes.span().subspan(0, static_cast<size_t>(pick.first)));
-  for (int64_t size : shape) result.push_back(size);
+  for (Size size : shape) result.push_back(size);
   for (int d = last; d < sizes.size(); ++d) result.push_back(sizes[d]);
   place = call(b, "reshape", {place, Dims{1, numel(shape)}});
   if (inner == 1) {
@@ -88,11 +88,11 @@ Value picked(GraphBuilder& b, const Value& input, const Pick& pick) {
 constexpr int64_t kLeastRun = 8;
 
 // How often an index names each place of a dim, all in order; 0 for others.
-int64_t repeats(const GraphBuilder& b, const Value& index, int64_t size) {
+Size repeats(const GraphBuilder& b, const Value& index, Size size) {
   const auto known = b.constant_of(index);
   if (!known || size == 0 || val_of(index).numel() % size != 0) return 0;
   const Tensor places = known->to(DType::i64).contiguous();
-  const int64_t times = places.numel() / size;
+  const Size times = places.numel() / size;
   for (int64_t i = 0; i < places.numel(); ++i)
     if (places.data_as<int64_t>()[i] != i / times) return 0;
   return times;
@@ -100,7 +100,7 @@ int64_t repeats(const GraphBuilder& b, const Value& index, int64_t size) {
 
 // Each place of a dim several times, by copies of the runs behind it: so images
 // whose channels lie innermost keep that order when they are upsampled.
-Value repeated(GraphBuilder& b, const Value& x, int dim, int64_t times) {
+Value repeated(GraphBuilder& b, const Value& x, int dim, Size times) {
   Dims wide = val_of(x).sizes(), result = wide;
   result[dim] *= times;
   wide.insert(dim + 1, times);
@@ -108,8 +108,8 @@ Value repeated(GraphBuilder& b, const Value& x, int dim, int64_t times) {
   return call(b, "reshape", {call(b, "expand", {apart, wide}), result});
 }
 
-int64_t run_behind(const Dims& sizes, int dim) {
-  int64_t run = 1;
+Size run_behind(const Dims& sizes, int dim) {
+  Size run = 1;
   for (int d = dim + 1; d < sizes.size(); ++d) run *= sizes[d];
   return run;
 }
@@ -130,8 +130,7 @@ Value lower_index_select(GraphBuilder& b, const ops::Op&,
         call(b, "index_select", {channels_to_back(b, args[0]), at, args[2]}));
   }
   if (run_behind(input.sizes(), dim) >= kLeastRun)
-    if (const int64_t times = repeats(b, args[2], input.sizes()[dim]);
-        times > 1)
+    if (const Size times = repeats(b, args[2], input.sizes()[dim]); times > 1)
       return repeated(b, args[0], dim, times);
   // Rows of the first dim have code of their own.
   if (dim == 0 && input.dim() > 1) return {};
@@ -177,7 +176,7 @@ Value lower_flip(GraphBuilder& b, const ops::Op&, const ValueList& args) {
   Value result = args[0];
   for (const Value& axis : args[1].as_sequence()) {
     const int dim = wrap_dim(axis.as_int(), input.dim());
-    const int64_t size = input.sizes()[dim];
+    const Size size = input.sizes()[dim];
     const Tensor places = Tensor::empty({size}, DType::i64);
     for (int64_t i = 0; i < size; ++i)
       places.data_as<int64_t>()[i] = size - 1 - i;

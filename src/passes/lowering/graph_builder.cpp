@@ -8,6 +8,7 @@
 #include "src/passes/lowering/builder_proxy.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/origins.h"
+#include "src/tensor/sizes/named.h"
 
 namespace fxjit::passes {
 namespace {
@@ -267,10 +268,10 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
   const int at = op.index_of("dim");
   const int64_t dim = at < 0 ? 0 : wrap_dim(args[at].as_int(), from.dim());
   ValueList parts;
-  int64_t start = 0;
+  Size start = 0;
   for (const Value& part : val.as_sequence()) {
     const bool whole = part.as_tensor().dim() == from.dim();
-    const int64_t length = whole ? part.as_tensor().size(dim) : 1;
+    const Size length = whole ? part.as_tensor().size(dim) : Size(1);
     parts.push_back(
         whole ? call(ops::get_op("narrow"), {input, dim, start, length})
               : call(ops::get_op("select"), {input, dim, start}));
@@ -280,6 +281,7 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
 }
 
 // Views of constants are views of their memory; small results are computed.
+// None of a named size.
 bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
                          const Value& val) const {
   if (!is_foldable(op) || !val.is_tensor()) return false;
@@ -295,7 +297,7 @@ bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
       only = constant_of(leaf);
       constant_args = constant_args && only;
     });
-  if (!constant_args) return false;
+  if (!constant_args || has_name(val)) return false;
   const Tensor& out = val.as_tensor();
   const bool view =
       tensors == 1 &&

@@ -11,7 +11,7 @@ namespace {
 class GroupNorm {
  public:
   // `x` is [N, ..., C].
-  GroupNorm(GraphBuilder& b, const Value& x, int64_t groups)
+  GroupNorm(GraphBuilder& b, const Value& x, Size groups)
       : b_(b), x_(x), groups_(groups), sizes_(val_of(x).sizes()) {
     for (int d = 1; d < sizes_.size() - 1; ++d) {
       inner_.push_back(d);
@@ -34,8 +34,8 @@ class GroupNorm {
  private:
   // [N, 1, ..., C]: the same for all channels of a group.
   Value mean_of_groups(const Value& values) const {
-    const int64_t images = sizes_[0], channels = sizes_.back();
-    const int64_t each = channels / groups_;
+    const Size images = sizes_[0], channels = sizes_.back();
+    const Size each = channels / groups_;
     Value sums = call(b_, "sum", {values, inner_, true});
     if (each > 1) {
       const Dims apart{images, groups_, each};
@@ -51,7 +51,7 @@ class GroupNorm {
 
   GraphBuilder& b_;
   const Value x_;
-  int64_t groups_, places_ = 1;
+  Size groups_, places_ = 1;
   Dims sizes_, inner_;
 };
 
@@ -64,7 +64,7 @@ bool is_image(const Value& x) { return x.is_proxy() && val_of(x).dim() > 1; }
 
 // The weight is argument `first`, the bias the next.
 Value norm_of_groups(GraphBuilder& b, const ops::Op& op, const ValueList& args,
-                     int64_t groups, size_t first) {
+                     Size groups, size_t first) {
   const Tensor x = val_of(args[0]);
   if (x.dtype() != DType::f32 || x.numel() == 0 || !is_channels_last(x) ||
       !is_f32_or_none(args[first]) || !is_f32_or_none(args[first + 1]))

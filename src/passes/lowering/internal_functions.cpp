@@ -206,7 +206,7 @@ Value infer_attention(const ops::OpCall& call) {
   // of the result of torch's own fused kernel.
   const int rows = q.dim() - 2, first = rows - inner;
   Dims strides = sizes;
-  int64_t step = 1;
+  Size step = 1;
   const auto place = [&](int d) {
     strides[d] = step;
     step *= sizes[d];

@@ -15,7 +15,7 @@ bool fits(const GraphBuilder& b, const ops::ConvParams& params,
       params.dilation[0] != 1 || params.pad_before[0] != 0 ||
       params.pad_after[0] != 0 || !b.constant_of(weight))
     return false;
-  const int64_t channels = line.size(1);
+  const Size channels = line.size(1);
   const bool ordered = channels == 1
                            ? line.stride(2) == 1
                            : line.stride(1) == 1 && line.stride(2) == channels;
@@ -47,7 +47,7 @@ Value lower_line_windows(GraphBuilder& b, const ops::ConvParams& params,
                          const ValueList& args) {
   const Tensor line = val_of(args[0]), weight = val_of(args[1]);
   if (!fits(b, params, line, args[1])) return {};
-  const int64_t channels = line.size(1), depth = channels * weight.size(2);
+  const Size channels = line.size(1), depth = channels * weight.size(2);
   const Dims sizes{params.output[0], params.output[2], depth};
   const Dims strides{line.stride(0), params.stride[0] * line.stride(2), 1};
   const Value windows =

@@ -5,6 +5,8 @@
 #include "src/passes/fusing/loop_facts.h"
 #include "src/passes/lowering/lowerings.h"
 #include "src/passes/memory/result_order.h"
+#include "src/passes/origins.h"
+#include "src/tensor/sizes/table.h"
 
 namespace fxjit::passes {
 namespace {
@@ -70,7 +72,7 @@ Value operand_in_order(GraphBuilder& builder, const Value& x,
   if (!tensor || val_of(x).dim() == 0) return x;
   const Tensor t = val_of(x);
   Dims sizes(order.size() - t.dim(), 1);
-  for (int64_t size : t.sizes()) sizes.push_back(size);
+  for (Size size : t.sizes()) sizes.push_back(size);
   const bool whole = t.dim() == order.size();
   const Value wide = whole ? x : call(builder, "reshape", {x, sizes});
   return call(builder, "permute", {wide, order});
@@ -109,6 +111,7 @@ ModelGraph lower(const ModelGraph& model, const LowerOptions& how) {
   };
   for (fx::NodePtr node : model.graph->nodes()) {
     builder.set_origin(node);
+    const SizeTable::Asker asker(node.get(), line_of);
     Value& value = values[node->id()];
     switch (node->op()) {
       case fx::Opcode::placeholder:

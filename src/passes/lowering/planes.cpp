@@ -25,7 +25,7 @@ Dims widest_first(const Tensor& t) {
     if (t.size(d) > 1 && t.stride(d) == 0) return {};
     order.push_back(d);
   }
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+  std::stable_sort(order.begin(), order.end(), [&](Size a, Size b) {
     return t.strides()[static_cast<int>(a)] > t.strides()[static_cast<int>(b)];
   });
   return order;
@@ -38,13 +38,13 @@ Value lower_plane_sums(GraphBuilder& b, const Value& input, const Value& weight,
   if (b.options().lowering->strict_sums) return {};
   const Tensor t = val_of(input);
   const int last = t.dim() - 1;
-  const int64_t depth = t.size(-1), features = val_of(weight).size(0);
+  const Size depth = t.size(-1), features = val_of(weight).size(0);
   if (last < 1 || t.numel() == 0 || std::max(depth, features) > kMostFeatures ||
       std::min(depth, features) < 2 || t.stride(-1) < kLeastPlane)
     return {};
   const Dims order = widest_first(t);
   const int at = static_cast<int>(place_in(order, last));
-  int64_t plane = 1;
+  Size plane = 1;
   for (int i = at + 1; i < order.size(); ++i)
     plane *= t.size(static_cast<int>(order[i]));
   if (order.empty() || plane < kLeastPlane) return {};
@@ -52,7 +52,7 @@ Value lower_plane_sums(GraphBuilder& b, const Value& input, const Value& weight,
   along[0] = features;
   const Value planes = call(b, "permute", {input, order});
   Value sum;
-  for (int64_t k = 0; k < depth; ++k) {
+  for (Size k = 0; k < depth; ++k) {
     const Value factor =
         call(b, "reshape", {call(b, "slice", {weight, 1, k, k + 1, 1}), along});
     const Value term =

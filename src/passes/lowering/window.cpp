@@ -158,11 +158,10 @@ Value divisor_of(GraphBuilder& b, const ops::PoolParams& params,
 Dims pad_after(const ops::PoolParams& params, const Tensor& input) {
   Dims result;
   for (int d = 0; d < params.spatial; ++d) {
-    const int64_t reach =
-        (params.output[2 + d] - 1) * params.stride[d] +
-        (params.kernel[d] - 1) * (params.average ? 1 : params.dilation[d]) + 1;
-    result.push_back(
-        std::max<int64_t>(0, reach - input.size(2 + d) - params.padding[d]));
+    const Size dilation = params.average ? Size(1) : params.dilation[d];
+    const Size reach = (params.output[2 + d] - 1) * params.stride[d] +
+                       (params.kernel[d] - 1) * dilation + 1;
+    result.push_back(larger(0, reach - input.size(2 + d) - params.padding[d]));
   }
   return result;
 }

@@ -57,9 +57,9 @@ int64_t best_tile(const Sizes& s) {
   return winograd_cost(s, tile) < kWorthIt * direct_cost(s) ? tile : 0;
 }
 
-bool all_are(const Dims& dims, int64_t value) {
+bool all_are(const Dims& dims, Size value) {
   return std::all_of(dims.begin(), dims.end(),
-                     [&](int64_t d) { return d == value; });
+                     [&](Size d) { return d == value; });
 }
 
 bool has_transform(const ops::ConvParams& params, const Tensor& weight) {

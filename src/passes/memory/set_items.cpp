@@ -12,7 +12,7 @@ namespace fxjit::passes {
 namespace {
 
 Tensor counted(const Dims& sizes) {
-  const int64_t count = Tensor::meta(sizes, DType::i64).numel();
+  const Size count = Tensor::meta(sizes, DType::i64).numel();
   std::vector<int64_t> places(static_cast<size_t>(count));
   std::iota(places.begin(), places.end(), 0);
   return Tensor::from(places, sizes);
@@ -100,11 +100,11 @@ Value with_items(const Value& self, const Value& index, const Value& value) {
   const Tensor picked = meta_of(places).as_tensor();
   const Value written =
       fxjit::expand(fitted(value, meta, picked.dim()), Value(picked.sizes()));
-  const Value flat =
-      function("torch.index_put",
-               {fxjit::reshape(self, {meta.numel()}),
-                Value::list({fxjit::reshape(places, {picked.numel()})}),
-                fxjit::reshape(written, {picked.numel()})});
+  const Value flat = function(
+      "torch.index_put",
+      {fxjit::reshape(self, Value(Dims{meta.numel()})),
+       Value::list({fxjit::reshape(places, Value(Dims{picked.numel()}))}),
+       fxjit::reshape(written, Value(Dims{picked.numel()}))});
   return fxjit::reshape(flat, Value(meta.sizes()));
 }
 

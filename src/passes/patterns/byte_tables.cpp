@@ -55,8 +55,7 @@ class ByteTables {
   fx::NodePtr root_of(const fx::Node& node) const {
     const ops::Op* const op = node.called_op();
     if (!op || op->row.lowering != ops::Lowering::scalar ||
-        op->row.purity != ops::Purity::pure || !node.val().is_tensor() ||
-        node.val_tensor().numel() < kLeastElements || uses_index(node))
+        op->row.purity != ops::Purity::pure || !node.val().is_tensor())
       return nullptr;
     fx::NodePtr root = nullptr;
     for (fx::NodePtr input : node.all_input_nodes()) {
@@ -68,9 +67,10 @@ class ByteTables {
       if (!from || (root && root != from)) return nullptr;
       root = from;
     }
-    return root && root->val_tensor().sizes() == node.val_tensor().sizes()
-               ? root
-               : nullptr;
+    const bool fits = root && !uses_index(node) &&
+                      root->val_tensor().sizes() == node.val_tensor().sizes() &&
+                      node.val_tensor().numel() >= kLeastElements;
+    return fits ? root : nullptr;
   }
 
   // Whether something else reads it.

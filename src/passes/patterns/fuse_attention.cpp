@@ -57,9 +57,9 @@ bool softmax_of_last_dim(const fx::Node* node) {
 // Dims of which every shape's dims but the last two are products; nothing
 // where two shapes cut their elements at different places.
 std::optional<Dims> common_factors(const std::vector<Dims>& shapes) {
-  std::vector<int64_t> cuts{1};
+  std::vector<Size> cuts{1};
   for (const Dims& shape : shapes) {
-    int64_t elements = 1;
+    Size elements = 1;
     for (int d = shape.size() - 3; d >= 0; --d)
       cuts.push_back(elements *= shape[d]);
   }
@@ -74,8 +74,8 @@ std::optional<Dims> common_factors(const std::vector<Dims>& shapes) {
   return factors;
 }
 
-int64_t leading_elements(const Dims& shape) {
-  int64_t elements = 1;
+Size leading_elements(const Dims& shape) {
+  Size elements = 1;
   for (int d = 0; d < shape.size() - 2; ++d) elements *= shape[d];
   return elements;
 }
@@ -234,13 +234,13 @@ class Replacement {
   }
 
   // How many of the leading dims form the last one of the result: the heads.
-  int64_t inner_dims() const {
+  int inner_dims() const {
     const Dims& sizes = match_.last->val_tensor().sizes();
     if (sizes.size() < 3) return 0;
-    int64_t count = 0, elements = 1;
+    int count = 0;
+    Size elements = 1;
     while (elements < sizes[sizes.size() - 3])
-      elements *=
-          match_.leading[match_.leading.size() - 1 - static_cast<int>(count++)];
+      elements *= match_.leading[match_.leading.size() - 1 - count++];
     return count;
   }
 

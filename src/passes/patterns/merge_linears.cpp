@@ -40,7 +40,7 @@ bool mergeable(const fx::Node& node, const ops::Op& linear) {
 
 void merge(fx::Graph& graph, const std::vector<fx::NodePtr>& group) {
   ValueList weights, biases;
-  int64_t columns = 0;
+  Size columns = 0;
   for (fx::NodePtr node : group) {
     weights.push_back(node->arg(1));
     biases.push_back(node->arg(2));
@@ -64,9 +64,9 @@ void merge(fx::Graph& graph, const std::vector<fx::NodePtr>& group) {
   merged->copy_meta_from(*first);
   take_origins(*merged, group);
   merged->set_val(Tensor::meta(sizes, DType::f32));
-  int64_t start = 0;
+  Size start = 0;
   for (fx::NodePtr node : group) {
-    const int64_t length = node->val_tensor().size(-1);
+    const Size length = node->val_tensor().size(-1);
     fx::NodePtr part = graph.call_function(ops::get_op("narrow").canonical,
                                            {merged, -1, start, length});
     part->copy_meta_from(*node);

@@ -13,7 +13,7 @@ struct SharedHeads {
   // expanded to [.., heads, groups, rows, depth].
   fx::NodePtr base = nullptr;
   bool expanded = false;
-  int64_t groups = 1;  // Times that each head is repeated, one after the other.
+  Size groups = 1;  // Times that each head is repeated, one after the other.
 };
 
 // What `node` repeats; nothing when it is not made by

@@ -35,7 +35,7 @@ std::vector<RowStep> convolution_tail(const ops::OpCall& call, CallCode code,
   bool whole_rows = makes_rows(code);
   for (const Value& extra : extras)
     whole_rows = whole_rows && extra.as_tensor().numel() == places * channels;
-  const int64_t together = whole_rows ? output.back() : 1;
+  const int64_t together = whole_rows ? output.back() : Size(1);
   step.outer = {places / together};
   step.inner = together * channels;
   step.inputs = step.outputs = {access_of(step.inner)};

@@ -2,6 +2,7 @@
 // step that there would be, which reads what the passes before reduced each
 // piece to.
 #include <algorithm>
+#include <utility>
 
 #include "src/program/columns/as_rows.h"
 #include "src/program/planning/builder.h"
@@ -66,7 +67,7 @@ class PartedRows {
 
   // Row buffers that are in no result are as large as all rows.
   void place_buffers() {
-    const int64_t inner_stride = aside_ ? step_.outer.back() : 1;
+    const int64_t inner_stride = aside_ ? step_.outer.back() : Size(1);
     for (const RowSchedule::Buffer& buffer : schedule_.buffers) {
       if (buffer.result >= 0) {
         parts_.keep_in(buffer.id, result(buffer.result));
@@ -144,7 +145,7 @@ class PartedRows {
     sizes.insert(0, count);
     return {builder_.allocate(Tensor::meta(sizes, type)).ref(),
             access_of(type, contiguous_strides(step_.outer), 0),
-            count > 1 ? numel(step_.outer) : 0};
+            count > 1 ? numel(step_.outer) : Size(0)};
   }
 
   // `cut`: the step's elements are those of the rows' pieces. Where nothing is
@@ -178,10 +179,12 @@ class PartedRows {
   // Swaps the row with the last outer dim.
   static void turn(RowStep& step) {
     const int last = step.outer.size() - 1;
-    std::swap(step.inner, step.outer[last]);
+    const auto exchange = [last](int64_t& inner, Dims& outer) {
+      inner = std::exchange(outer[last], inner);
+    };
+    exchange(step.inner, step.outer);
     for (std::vector<Access>* accesses : {&step.inputs, &step.outputs})
-      for (Access& access : *accesses)
-        std::swap(access.inner, access.outer[last]);
+      for (Access& access : *accesses) exchange(access.inner, access.outer);
   }
 
   PlanBuilder& builder_;

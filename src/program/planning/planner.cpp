@@ -242,9 +242,7 @@ class Planner {
     Buffer& buffer = program.buffers[static_cast<size_t>(placed.buffer)];
     const Tensor& val = known.view.defined() ? known.view : placed.val;
     const int64_t skipped =
-        known.view.defined()
-            ? val.offset() * static_cast<int64_t>(val.item_size())
-            : 0;
+        known.view.defined() ? int64_t{val.offset() * val.item_size()} : 0;
     if (buffer.home == Home::arena) {
       buffer.home = Home::output;
       buffer.index = fresh_outputs_++;

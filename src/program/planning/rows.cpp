@@ -109,10 +109,10 @@ void set_loops(S& step, std::vector<Access> accesses, size_t inputs,
                const LoopDims& outer, const LoopDims& inner) {
   const bool single = inner.sizes.empty();
   step.outer = outer.sizes;
-  step.inner = single ? 1 : inner.sizes[0];
+  step.inner = single ? Size(1) : inner.sizes[0];
   for (size_t i = 0; i < accesses.size(); ++i) {
     accesses[i].outer = outer.strides[i];
-    accesses[i].inner = single ? 0 : inner.strides[i][0];
+    accesses[i].inner = single ? Size(0) : inner.strides[i][0];
     (i < inputs ? step.inputs : step.outputs).push_back(accesses[i]);
   }
 }

@@ -71,7 +71,7 @@ bool plan_window(PlanBuilder& builder, const RegionCall& call) {
   step.channels_inner = node->arg(10).as_bool();
   const Dims out = with_all_dims(node->val_tensor().sizes(), depth_of(step), 1);
   step.combine = static_cast<passes::WindowCombine>(node->arg(3).as_int());
-  step.multiplier = step.channels_inner ? 1 : out[1] / input.val.size(1);
+  step.multiplier = step.channels_inner ? Size(1) : out[1] / input.val.size(1);
   step.sizes = with_depth(spatial_of(input.val.sizes()), 1);
   step.taps = with_depth(node->arg(4).as_dims(), 1);
   step.strides = with_depth(node->arg(5).as_dims(), 1);

@@ -76,7 +76,7 @@ std::vector<int64_t> loop_arguments(const Loops& loops) {
   // An access may lack strides of dims that its code does not ask for.
   const auto append = [&](const Dims& dims, int count) {
     for (int d = 0; d < count; ++d)
-      numbers.push_back(d < dims.size() ? dims[d] : 0);
+      numbers.push_back(d < dims.size() ? dims[d] : Size(0));
   };
   append(loops.outer, loops.outer.size());
   append(loops.reduce, loops.reduce.size());

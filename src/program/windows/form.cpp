@@ -29,7 +29,8 @@ int64_t reach_of(const WindowStep& step) {
 int64_t last_inside(const WindowStep& step) {
   const int64_t room = step.sizes[2] + step.pads[2] - reach_of(step);
   if (room < 0) return -1;
-  return std::min(room / step.strides[2], step.inner - step.code.lanes);
+  return std::min<int64_t>(room / step.strides[2],
+                           step.inner - step.code.lanes);
 }
 
 }  // namespace

@@ -57,14 +57,15 @@ bool has_ring(const WindowStep& step) {
 int64_t ring_row(const WindowStep& step) {
   const int64_t reach = (step.columns() - 1) * step.strides[2] +
                         (step.taps[2] - 1) * step.dilations[2] + 1;
-  return std::max(reach, step.pads[2] + step.sizes[2]) * step.code.lanes;
+  return std::max<int64_t>(reach, step.pads[2] + step.sizes[2]) *
+         step.code.lanes;
 }
 
 // Zeros for what lies outside the input, and what is turned.
 int64_t zeros_floats(const WindowStep& step) {
   const int64_t rows = (step.taps[1] - 1) * step.dilations[1] + 2;
   if (step.code.has_ring) return rows * step.code.ring_row;
-  return step.channels_inner ? step.inner : step.sizes[2];
+  return step.channels_inner ? Size(step.inner) : step.sizes[2];
 }
 
 // Weights that wait in scratch: of all channels, or of planes, each in all

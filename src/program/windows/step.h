@@ -54,9 +54,9 @@ struct WindowStep : Loops {
   bool has_weights() const { return combine == WindowCombine::products; }
   int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
   // Sizes of the result.
-  int64_t channels() const { return channels_inner ? inner : outer[1]; }
+  int64_t channels() const { return channels_inner ? Size(inner) : outer[1]; }
   int64_t rows() const { return outer[channels_inner ? 2 : 3]; }
-  int64_t columns() const { return channels_inner ? outer[3] : inner; }
+  int64_t columns() const { return channels_inner ? outer[3] : Size(inner); }
   // Planes, some of them that are turned together, or slices of images: what is
   // cut into blocks of rows. Of a step that was analysed.
   int64_t slices() const;

@@ -166,7 +166,7 @@ Scalar threshold(ScalarBuilder& b, const OpCall& call, Inputs in) {
 Value prelu(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   const Tensor& weight = call.tensor(1);
-  const int64_t channels = input.dim() > 1 ? input.sizes()[1] : 1;
+  const int64_t channels = input.dim() > 1 ? input.sizes()[1] : Size(1);
   if (weight.numel() != 1 && weight.numel() != channels)
     call.fail("weight: expected 1 or " + std::to_string(channels) +
               " elements, got " + std::to_string(weight.numel()));

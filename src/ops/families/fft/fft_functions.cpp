@@ -80,7 +80,7 @@ Value resized(Value input, const Shape& shape) {
 Shape line_of(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const int64_t dim = dim_arg(call, 2, input.dim());
-  return {{dim}, {call.has(1) ? call.integer(1) : input.size(dim)}};
+  return {{dim}, {call.has(1) ? call.size(1) : input.size(dim)}};
 }
 
 // (input, s, dim, norm), each of which may say how many dims there are.

@@ -170,7 +170,8 @@ struct Sample {
             continue;
           }
           if (spatial == 3 && z.at[k] < 0) continue;
-          const int64_t depth = spatial == 3 ? z.at[k] * strides[2] : 0;
+          const int64_t depth =
+              spatial == 3 ? int64_t(z.at[k] * strides[2]) : 0;
           offset[count] =
               depth + y.at[j] * strides[rank - 2] + x.at[i] * strides[rank - 1];
           const C plane = y.weight[j] * x.weight[i];
@@ -194,7 +195,7 @@ void direct_grid_sample(const OpCall& call, std::span<const Tensor> results) {
   const int spatial = input.dim() - 2;
   const Dims &sizes = input.sizes(), &strides = input.strides();
   const int64_t places =
-      sizes[0] == 0 ? 0 : grid.numel() / (sizes[0] * spatial);
+      sizes[0] == 0 ? Size(0) : grid.numel() / (sizes[0] * spatial);
   visit_dtype(input.dtype(), [&](auto type) {
     using T = typename decltype(type)::type;
     using C = std::conditional_t<std::is_same_v<T, double>, double, float>;

@@ -67,7 +67,7 @@ Value max_unpool(const OpCall& call) {
   const Dims places = output_sizes(call, sizes, kSpatial);
   sizes.resize(sizes.size() - kSpatial);
   const int64_t lines = numel(sizes);
-  const int64_t count = lines == 0 ? 0 : input.numel() / lines;
+  const int64_t count = lines == 0 ? Size(0) : input.numel() / lines;
   const Value flat{Dims{lines, count}};
   const Value put = fxjit::scatter(
       fxjit::zeros(Dims{lines, numel(places)}, input.dtype()), 1,

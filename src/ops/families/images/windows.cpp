@@ -28,8 +28,7 @@ Value infer_windows(const OpCall& call) {
   sizes[axis] = (sizes[axis] - size) / step + 1;
   // The stride of a single window means nothing.
   const int64_t stride = strides[axis];
-  if (__builtin_mul_overflow(stride, step, &strides[axis]))
-    strides[axis] = stride;
+  if (mul_overflow(stride, step, &strides[axis])) strides[axis] = stride;
   return Tensor::meta(sizes, input.dtype(), strides, input.offset());
 }
 
@@ -54,8 +53,9 @@ Sliding sliding_of(const OpCall& call, size_t first, const Dims& sizes) {
     s.image.push_back(ExactInt(sizes[d]) + 2 * s.padding[d]);
     const ExactInt reach = ExactInt(s.dilation[d]) * (s.kernel[d] - 1) + 1;
     const int64_t room = s.image[d] - reach;
-    s.places.push_back(
-        (room < 0 ? room - s.stride[d] + 1 : room) / s.stride[d] + 1);
+    s.places.push_back((room < 0 ? Size(room - s.stride[d] + 1) : Size(room)) /
+                           s.stride[d] +
+                       1);
   }
   if (s.places[0] <= 0 || s.places[1] <= 0)
     runtime_error("Given input with spatial size ", repr(axes_value(sizes)),
@@ -97,7 +97,7 @@ Value unfold(const OpCall& call) {
   if (numel(result) == 0) return fxjit::zeros(result, input.dtype());
   if (s.padding[0] > 0 || s.padding[1] > 0)
     x = nn::functional::pad(
-        x, {s.padding[1], s.padding[1], s.padding[0], s.padding[0]});
+        x, Value(Dims{s.padding[1], s.padding[1], s.padding[0], s.padding[0]}));
   for (int d = 0; d < 2; ++d)
     x = fxjit::index_select(x, 2 + d, window_places(s, d));
   x = fxjit::reshape(x, Dims{sizes[0], sizes[1], s.kernel[0], s.places[0],

@@ -88,7 +88,7 @@ Value infer_slices(const OpCall& call) {
     runtime_error(op, "(): self (", torch_type_name(input.dtype()),
                   ") and source (", torch_type_name(source.dtype()),
                   ") must have the same scalar type");
-  const int64_t given = source.dim() > 0 ? source.size(axis) : 1;
+  const int64_t given = source.dim() > 0 ? source.size(axis) : Size(1);
   if (source.dim() == input.dim() && given != index.numel())
     runtime_error(op, "(): Number of indices (", index.numel(),
                   ") should be equal to source.size(dim): (", given,
@@ -111,7 +111,7 @@ void put_slices(const OpCall& call, bool add, const Tensor& source,
     results[0].copy_from(call.tensor(0));
   if (slices.numel() == 0) return;
   Dims strides(slices.dim(), 0);
-  strides[axis] = places.dim() > 0 ? places.strides()[0] : 1;
+  strides[axis] = places.dim() > 0 ? places.strides()[0] : Size(1);
   put_along(slices, axis,
             places.as_strided(slices.sizes(), strides, places.offset()),
             add ? Put::add : Put::copy, out);
@@ -136,7 +136,8 @@ void check_places(const Tensor& places, int axis, int64_t size) {
 void direct_index_copy(const OpCall& call, Results results) {
   const Tensor& input = call.tensor(0);
   const int axis = dim_arg(call, 1, input.dim());
-  check_places(call.tensor(2), axis, input.dim() > 0 ? input.size(axis) : 1);
+  check_places(call.tensor(2), axis,
+               input.dim() > 0 ? input.size(axis) : Size(1));
   put_slices(call, false, call.tensor(3), results);
 }
 

@@ -27,7 +27,7 @@ void check_addend(const Tensor& input, const Tensor& b) {
                 torch_type_name(b.dtype()));
 }
 
-[[noreturn]] void shapes_differ(int64_t rows, int64_t depth, const Dims& b) {
+[[noreturn]] void shapes_differ(Size rows, Size depth, const Dims& b) {
   runtime_error("mat1 and mat2 shapes cannot be multiplied (", rows, "x", depth,
                 " and ", x_shape(b), ")");
 }
@@ -61,18 +61,18 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor* bias,
   args.c_row = out.size(-1);
   if (bias) {
     args.bias = bias->data();
-    args.bias_stride = bias->numel() == 1 ? 0 : bias->stride(-1);
+    args.bias_stride = bias->numel() == 1 ? Size(0) : bias->stride(-1);
   }
   Dims out_strides = out.strides();
   out_strides.resize(out.dim() - 2);
-  const int64_t bytes = static_cast<int64_t>(out.item_size());
+  const Size bytes = static_cast<int64_t>(out.item_size());
   const auto* a_data = static_cast<const std::byte*>(a.data());
   const auto* b_data = static_cast<const std::byte*>(b.data());
   auto* c_data = static_cast<std::byte*>(out.data());
   if (out.numel() == 0) return;
   // The innermost merged batch dim goes to the kernel, outer ones loop here.
   const LoopNest<3> nest(batch, {out_strides, strides(a), strides(b)});
-  nest.for_each_row([&](const auto& at, const auto& step, int64_t n) {
+  nest.for_each_row([&](const auto& at, const auto& step, Size n) {
     args.batch = n;
     args.c_batch = step[0];
     args.a_batch = step[1];
@@ -97,9 +97,9 @@ Value infer_linear(const OpCall& call) {
         weight.dim(), "D");
   if (call.has(2)) check_addend(call.tensor(2), weight);
   check_same_dtype(input, weight);
-  const int64_t depth = input.size(-1);
+  const Size depth = input.size(-1);
   if (weight.size(-1) != depth)
-    shapes_differ(depth == 0 ? 0 : input.numel() / depth, depth,
+    shapes_differ(depth == 0 ? Size(0) : input.numel() / depth, depth,
                   weight.dim() == 2 ? Dims{weight.sizes()[1], weight.sizes()[0]}
                                     : weight.sizes());
   Dims sizes = input.sizes();
@@ -123,8 +123,9 @@ Value infer_linear(const OpCall& call) {
 
 // `tensor` as a matrix of rows, the last dim kept.
 Tensor as_rows(const Tensor& tensor) {
-  const Dims rows{tensor.size(-1) == 0 ? 0 : tensor.numel() / tensor.size(-1),
-                  tensor.size(-1)};
+  const Dims rows{
+      tensor.size(-1) == 0 ? Size(0) : tensor.numel() / tensor.size(-1),
+      tensor.size(-1)};
   if (const auto strides = view_strides(tensor.sizes(), tensor.strides(), rows))
     return tensor.as_strided(rows, *strides, tensor.offset());
   const Tensor packed = tensor.contiguous();
@@ -138,8 +139,8 @@ Value eager_linear(const OpCall& call) {
   if (weight.dim() == 1)
     weight = weight.as_strided({1, weight.numel()}, {0, weight.stride(0)},
                                weight.offset());
-  const int64_t columns = weight.sizes()[0];
-  const int64_t rows = out.numel() / columns;
+  const Size columns = weight.sizes()[0];
+  const Size rows = out.numel() / columns;
   const Tensor& input = call.tensor(0);
   const Tensor a = input.size(-1) == 0
                        ? input.as_strided({rows, 0}, {0, 1}, input.offset())
@@ -152,7 +153,7 @@ Value eager_linear(const OpCall& call) {
 
 struct MatmulShape {
   Dims batch;
-  int64_t rows = 1, columns = 1;
+  Size rows = 1, columns = 1;
   bool a_vector = false, b_vector = false;
   Dims sizes;
 };
@@ -166,7 +167,7 @@ struct MatmulShape {
 }
 
 void check_depth(const Tensor& a, const Tensor& b) {
-  const int64_t depth = a.size(-1);
+  const Size depth = a.size(-1);
   if (depth == (b.dim() == 1 ? b.sizes()[0] : b.size(-2))) return;
   if (a.dim() == 1 && b.dim() == 1)
     runtime_error("inconsistent tensor size, expected tensor ", a.sizes(),
@@ -175,12 +176,12 @@ void check_depth(const Tensor& a, const Tensor& b) {
                   " and ", b.numel(), " elements respectively");
   if (b.dim() == 1)
     runtime_error("size mismatch, got input (",
-                  depth == 0 ? 0 : a.numel() / depth, "), mat (",
-                  depth == 0 ? 0 : a.numel() / depth, "x", depth, "), vec (",
-                  b.numel(), ")");
+                  depth == 0 ? Size(0) : a.numel() / depth, "), mat (",
+                  depth == 0 ? Size(0) : a.numel() / depth, "x", depth,
+                  "), vec (", b.numel(), ")");
   if (b.dim() == 2)
-    shapes_differ(a.dim() == 1 ? 1 : a.numel() / std::max<int64_t>(depth, 1),
-                  depth, b.sizes());
+    shapes_differ(a.dim() == 1 ? Size(1) : a.numel() / larger(depth, 1), depth,
+                  b.sizes());
   batch_mismatch(a, b);
 }
 
@@ -197,8 +198,8 @@ MatmulShape matmul_shape(const Tensor& a, const Tensor& b) {
   shape.b_vector = b.dim() == 1;
   const Dims a_batch = batch_dims(a), b_batch = batch_dims(b);
   for (int i = 1; i <= std::min(a_batch.size(), b_batch.size()); ++i) {
-    const int64_t x = a_batch[a_batch.size() - i];
-    const int64_t y = b_batch[b_batch.size() - i];
+    const Size x = a_batch[a_batch.size() - i];
+    const Size y = b_batch[b_batch.size() - i];
     if (x != y && x != 1 && y != 1)
       runtime_error("The size of tensor a (", x,
                     ") must match the size of tensor b (", y,

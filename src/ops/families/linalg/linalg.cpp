@@ -182,7 +182,7 @@ System system_of(const Tensor& a, const Tensor& b, bool left,
     runtime_error(name,
                   ": The input tensor B must have at least 2 dimensions.");
   const int64_t rows = b.size(system.vectors ? -1 : -2);
-  const int64_t columns = system.vectors ? 1 : b.size(-1);
+  const int64_t columns = system.vectors ? Size(1) : b.size(-1);
   if ((left ? rows : columns) != system.n)
     runtime_error(name, ": Incompatible shapes of A and B for the equation ",
                   left ? "AX = B" : "XA = B", " (", a.size(-2), "x", a.size(-1),

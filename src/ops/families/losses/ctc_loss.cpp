@@ -73,7 +73,9 @@ std::vector<int64_t> starts_of(const Tensor& targets,
   int64_t sum = 0;
   for (size_t n = 0; n < lengths.size(); ++n) {
     starts.push_back(
-        targets.dim() > 1 ? static_cast<int64_t>(n) * targets.sizes()[1] : sum);
+        targets.dim() > 1
+            ? static_cast<int64_t>(static_cast<int64_t>(n) * targets.sizes()[1])
+            : sum);
     sum += lengths[n];
   }
   if (targets.dim() == 1 && sum != targets.numel())
@@ -125,7 +127,7 @@ Value infer_ctc(const OpCall& call) {
                   ", S], got ", targets.sizes());
   for (size_t i : {size_t{2}, size_t{3}}) {
     const int64_t count = call[i].is_tensor()
-                              ? call[i].as_tensor().numel()
+                              ? int64_t(call[i].as_tensor().numel())
                               : static_cast<int64_t>(call[i].size());
     if (count != chances.sizes()[1])
       runtime_error(i == 2 ? "input_lengths" : "target_lengths",

@@ -58,7 +58,7 @@ void check_shapes(const Tensor& q, const Tensor& k, const Tensor& v) {
 }
 
 // Heads of key and value, each repeated for the queries that share it.
-Value shared_heads(const Value& value, int64_t heads) {
+Value shared_heads(const Value& value, Size heads) {
   const Tensor meta = meta_of(value);
   if (meta.dim() < 3 || meta.size(-3) == heads) return value;
   if (meta.size(-3) == 0 || heads % meta.size(-3) != 0)
@@ -72,7 +72,7 @@ Value shared_heads(const Value& value, int64_t heads) {
 // its elements.
 Value earlier_keys(const Value& scores) {
   const Tensor shape = meta_of(scores);
-  const int64_t queries = shape.size(-2), keys = shape.size(-1);
+  const Size queries = shape.size(-2), keys = shape.size(-1);
   if (scores.is_tensor() && scores.as_tensor().is_meta())
     return Tensor::meta({queries, keys}, DType::boolean);
   return fxjit::tril(

@@ -38,7 +38,7 @@ Value native_group_norm(const OpCall& call) {
   const Value result =
       call_row("group_norm", {call[0], groups, call[1], call[2], call[7]});
   const int64_t each =
-      groups == 0 || images == 0 ? 0 : input.numel() / images / groups;
+      groups == 0 || images == 0 ? Size(0) : input.numel() / images / groups;
   const Value rows = fxjit::reshape(call[0], Dims{images, groups, each});
   const Statistics s = statistics_of(rows, {2}, call.number(7));
   return Value::tuple({result, s.mean, s.inverse_deviation});

@@ -222,7 +222,8 @@ Value inner(const OpCall& call) {
         meta_of(call[0]).sizes(), " and ", others);
   if (b == 1) return fxjit::matmul(call[0], call[1]);
   const Dims kept(others.span().first(static_cast<size_t>(b - 1)));
-  const Value rows = fxjit::reshape(call[1], {numel(kept), others.back()});
+  const Value rows =
+      fxjit::reshape(call[1], Value(Dims{numel(kept), others.back()}));
   const Value product = fxjit::matmul(call[0], fxjit::transpose(rows, 0, 1));
   Dims sizes = meta_of(call[0]).sizes();
   sizes.resize(sizes.size() - 1);
@@ -297,7 +298,7 @@ Value kron(const OpCall& call) {
   Dims left, right, sizes;
   for (int d = 0; d < rank; ++d) {
     const int i = d - (rank - a.size()), j = d - (rank - b.size());
-    const int64_t m = i < 0 ? 1 : a[i], n = j < 0 ? 1 : b[j];
+    const int64_t m = i < 0 ? Size(1) : a[i], n = j < 0 ? Size(1) : b[j];
     left.push_back(m);
     left.push_back(1);
     right.push_back(1);

@@ -98,7 +98,7 @@ Value decompose_stack(const OpCall& call) {
 
 // `count` copies of each line along `axis`: [.., n, ..] as [.., count, n, ..]
 // (a block repeated) or [.., n, count, ..] (each element repeated), joined.
-Value copies_along(const Value& value, int axis, int64_t count,
+Value copies_along(const Value& value, int axis, Size count,
                    bool each_element) {
   Dims sizes = meta_of(value).sizes();
   Dims wide = sizes;
@@ -125,7 +125,7 @@ Value decompose_repeat(const OpCall& call) {
     runtime_error(
         "Number of dimensions of repeat dims can not be smaller than number "
         "of dimensions of tensor");
-  for (int64_t count : repeats)
+  for (const Size count : repeats)
     if (count < 0)
       runtime_error("Trying to create tensor with negative dimension ", count,
                     ": ", repeats);
@@ -139,7 +139,7 @@ Value decompose_repeat(const OpCall& call) {
 Value decompose_repeat_interleave(const OpCall& call) {
   if (call[1].is_tensor() || call[1].is_proxy())
     return call_row("fxjit.repeat_by", {call[0], call[1], call[2]});
-  const int64_t count = call.integer(1);
+  const Size count = call.size(1);
   if (count < 0) runtime_error("repeats must be non-negative");
   Value value = call[0];
   if (!call.has(2)) value = fxjit::flatten(value);

@@ -61,7 +61,7 @@ void check_rank(const Tensor& tensor, const std::string& what) {
 void check_state(const Tensor& input, const Tensor& state, int64_t width,
                  const std::string& name) {
   const auto batch = [](const Tensor& t) {
-    return t.dim() == 2 ? t.size(0) : int64_t{1};
+    return t.dim() == 2 ? t.size(0) : Size(1);
   };
   if (batch(state) != batch(input))
     runtime_error("Input batch size ", batch(input), " doesn't match ", name,

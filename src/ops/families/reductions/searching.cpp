@@ -89,8 +89,8 @@ void direct_searchsorted(const OpCall& call, std::span<const Tensor> results) {
   const Tensor wanted = values.to(common).contiguous();
   const int64_t size = sorted.sizes().back();
   const int64_t lines =
-      sorted.dim() > 1 ? sorted.numel() / std::max<int64_t>(1, size) : 1;
-  const int64_t each = lines > 0 ? wanted.numel() / lines : 0;
+      sorted.dim() > 1 ? sorted.numel() / std::max<int64_t>(1, size) : Size(1);
+  const int64_t each = lines > 0 ? wanted.numel() / lines : Size(0);
   const Tensor places = Tensor::empty(wanted.sizes(), DType::i64);
   visit_kernel_dtype(common, [&](auto type) {
     using C = typename decltype(type)::type;

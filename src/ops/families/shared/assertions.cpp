@@ -59,7 +59,7 @@ Value assert_metadata(const OpCall& call) {
 
 // (size, *, min, max).
 Value check_range(const OpCall& call, int64_t least) {
-  const int64_t size = call.integer(0);
+  const Size size = call.size(0);
   const int64_t low = call.has(1) ? call.integer(1) : least;
   const int64_t high =
       call.has(2) ? call.integer(2) : std::numeric_limits<int64_t>::max();

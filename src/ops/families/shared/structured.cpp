@@ -66,7 +66,7 @@ DType dtype_arg(const OpCall& call, size_t i, DType fallback) {
 
 void check_moderate(const OpCall& call, const Dims& numbers) {
   constexpr int64_t kLimit = int64_t{1} << 31;
-  for (int64_t number : numbers)
+  for (const Size number : numbers)
     if (number >= kLimit || number <= -kLimit)
       runtime_error(call.op.name(), ": expected numbers below 2^31, got ",
                     numbers);
@@ -75,7 +75,9 @@ void check_moderate(const OpCall& call, const Dims& numbers) {
 void check_memory(const Dims& sizes, DType dtype) {
   const ExactInt bytes =
       ExactInt(numel(sizes)) * static_cast<int64_t>(dtype_size(dtype));
-  support::check_memory(static_cast<size_t>(int64_t{bytes}));
+  // Passes look at those of named sizes.
+  if (bytes.is_number())
+    support::check_memory(static_cast<size_t>(int64_t{bytes}));
 }
 
 int empty_dim(const Tensor& input, int inner) {
@@ -158,12 +160,12 @@ Tensor permuted(const Tensor& tensor, const Dims& order) {
   return tensor.as_strided(sizes, strides, tensor.offset());
 }
 
-int64_t axis_size(const Tensor& tensor, int axis) {
-  return tensor.dim() > 0 ? tensor.sizes()[axis] : 1;
+Size axis_size(const Tensor& tensor, int axis) {
+  return tensor.dim() > 0 ? tensor.sizes()[axis] : Size(1);
 }
 
-int64_t axis_stride(const Tensor& tensor, int axis) {
-  return tensor.dim() > 0 ? tensor.strides()[axis] : 1;
+Size axis_stride(const Tensor& tensor, int axis) {
+  return tensor.dim() > 0 ? tensor.strides()[axis] : Size(1);
 }
 
 Tensor tensor_of(const std::vector<int64_t>& numbers) {

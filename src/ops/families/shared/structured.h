@@ -75,8 +75,8 @@ Dims dims_between(int begin, int end, const Dims& left_out = {});
 Dims reduced_shape(const Dims& sizes, const Dims& axes, bool keepdim);
 Tensor permuted(const Tensor& tensor, const Dims& order);
 // Size and stride along an axis: 1 for a tensor without dims.
-int64_t axis_size(const Tensor& tensor, int axis);
-int64_t axis_stride(const Tensor& tensor, int axis);
+Size axis_size(const Tensor& tensor, int axis);
+Size axis_stride(const Tensor& tensor, int axis);
 // A tensor of one dim.
 Tensor tensor_of(const std::vector<int64_t>& numbers);
 // A dim of one element in front, and a contiguous tensor without it.

@@ -142,7 +142,7 @@ class Indexer {
     if (item.is_slice()) return take_slice(item.as_slice());
     if (item.is_bool()) return take_flag(item.as_bool());
     if (is_tensor_index(item)) return take_tensor(index_tensor(item));
-    if (item.is_int()) return take_int(item.as_int());
+    if (item.is_int()) return take_int(item.as_size());
     throw IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte "
         "Variables are valid indices (got " +
@@ -154,8 +154,8 @@ class Indexer {
     axis_ += count;
   }
 
-  void take_int(int64_t at) {
-    const int64_t size = meta_of(value_).sizes()[axis_];
+  void take_int(Size at) {
+    const Size size = meta_of(value_).sizes()[axis_];
     if (at < -size || at >= size)
       throw IndexError(concat("index ", at, " is out of bounds for dimension ",
                               consumed_, " with size ", size));

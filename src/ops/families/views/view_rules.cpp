@@ -5,7 +5,7 @@ namespace fxjit::ops {
 namespace {
 
 // Where element `index` along `axis` lies in the storage.
-int64_t place_of(const Tensor& input, int axis, int64_t index) {
+Size place_of(const Tensor& input, int axis, Size index) {
   return ExactInt(input.offset()) + ExactInt(index) * input.strides()[axis];
 }
 
@@ -15,7 +15,7 @@ Tensor view_of(const Tensor& input, const Dims& sizes, const Dims& strides) {
   return Tensor::meta(sizes, input.dtype(), strides, input.offset());
 }
 
-Dims resolved_shape(const Dims& shape, int64_t elements) {
+Dims resolved_shape(const Dims& shape, Size elements) {
   Dims sizes = shape;
   int inferred = -1;
   Dims known;
@@ -30,7 +30,7 @@ Dims resolved_shape(const Dims& shape, int64_t elements) {
     if (inferred >= 0) runtime_error("only one dimension can be inferred");
     inferred = d;
   }
-  const int64_t product = numel(known);
+  const Size product = numel(known);
   if (inferred >= 0 && product == 0 && elements == 0)
     runtime_error("cannot reshape tensor of 0 elements into shape ", shape,
                   " because the unspecified dimension size -1 can be any value "
@@ -62,11 +62,11 @@ Tensor expanded(const Tensor& input, const Dims& sizes) {
   Dims out = sizes, strides(sizes.size(), 0);
   for (int d = sizes.size() - 1; d >= 0; --d) {
     const bool fresh = d < shift;
-    const int64_t size = fresh ? 1 : input.sizes()[d - shift];
+    const Size size = fresh ? Size(1) : input.sizes()[d - shift];
     if (fresh && d + 1 < sizes.size())
       strides[d] = ExactInt(out[d + 1]) * strides[d + 1];
     else
-      strides[d] = fresh ? 1 : input.strides()[d - shift];
+      strides[d] = fresh ? Size(1) : input.strides()[d - shift];
     if (out[d] == -1) {
       if (fresh)
         runtime_error(
@@ -89,15 +89,15 @@ Tensor expanded(const Tensor& input, const Dims& sizes) {
 
 Tensor unsqueezed(const Tensor& input, int axis) {
   Dims sizes = input.sizes(), strides = input.strides();
-  const int64_t stride =
-      axis < input.dim() ? ExactInt(sizes[axis]) * strides[axis] : ExactInt(1);
+  const Size stride =
+      axis < input.dim() ? sizes[axis] * strides[axis] : Size(1);
   sizes.insert(axis, 1);
   strides.insert(axis, stride);
   return view_of(input, sizes, strides);
 }
 
-Tensor selected(const Tensor& input, int axis, int64_t index) {
-  const int64_t size = input.sizes()[axis];
+Tensor selected(const Tensor& input, int axis, Size index) {
+  const Size size = input.sizes()[axis];
   if (index < 0) index += size;
   Dims sizes = input.sizes(), strides = input.strides();
   sizes.erase(axis);
@@ -107,27 +107,26 @@ Tensor selected(const Tensor& input, int axis, int64_t index) {
 }
 
 Tensor sliced(const Tensor& input, int axis, const Value& start,
-              const Value& stop, int64_t step) {
-  const int64_t size = input.sizes()[axis];
-  const auto bound = [&](const Value& value, int64_t fallback) {
+              const Value& stop, Size step) {
+  const Size size = input.sizes()[axis];
+  const auto bound = [&](const Value& value, Size fallback) {
     if (value.is_none()) return fallback;
-    int64_t at = value.as_int();
+    Size at = value.as_size();
     if (at < 0) at += size;
-    return std::clamp<int64_t>(at, 0, size);
+    return smaller(larger(at, 0), size);
   };
-  const int64_t first = bound(start, 0);
-  const int64_t last = std::max(first, bound(stop, size));
+  const Size first = bound(start, 0);
+  const Size last = larger(first, bound(stop, size));
   Dims sizes = input.sizes(), strides = input.strides();
   // Without overflow for steps close to the largest integer.
-  sizes[axis] = last == first ? 0 : (last - first - 1) / step + 1;
-  const int64_t stride = strides[axis];
-  if (__builtin_mul_overflow(stride, step, &strides[axis]))
-    strides[axis] = stride;
+  sizes[axis] = last == first ? Size(0) : (last - first - 1) / step + 1;
+  const Size stride = strides[axis];
+  if (mul_overflow(stride, step, &strides[axis])) strides[axis] = stride;
   return Tensor::meta(sizes, input.dtype(), strides,
                       place_of(input, axis, first));
 }
 
-Tensor range_of(const Tensor& input, int axis, int64_t start, int64_t length) {
+Tensor range_of(const Tensor& input, int axis, Size start, Size length) {
   Dims sizes = input.sizes();
   sizes[axis] = length;
   return Tensor::meta(sizes, input.dtype(), input.strides(),

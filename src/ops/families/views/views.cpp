@@ -123,8 +123,8 @@ Value infer_unflatten(const OpCall& call) {
   const int axis = dim_arg(call, 1, input.dim());
   const Dims parts = call.dims(2);
   if (parts.empty()) runtime_error("unflatten: sizes must be non-empty");
-  const int64_t size = input.size(axis);
-  int64_t known = 1;
+  const Size size = input.size(axis);
+  Size known = 1;
   int inferred = -1;
   bool misfits = false;
   for (int i = 0; i < parts.size(); ++i) {
@@ -133,8 +133,7 @@ Value infer_unflatten(const OpCall& call) {
     if (parts[i] == -1)
       inferred = i;
     else
-      misfits |=
-          parts[i] < 0 || __builtin_mul_overflow(known, parts[i], &known);
+      misfits |= parts[i] < 0 || mul_overflow(known, parts[i], &known);
   }
   const bool fits = !misfits && (inferred < 0 ? known == size
                                               : known > 0 && size % known == 0);
@@ -165,7 +164,7 @@ Value infer_permute(const OpCall& call) {
         "input.dim() = ",
         input.dim(), " is not equal to len(dims) = ", dims.size());
   Dims order;
-  for (int64_t dim : dims) {
+  for (Size dim : dims) {
     const int axis = wrap_dim(dim, input.dim());
     if (contains(order, axis))
       runtime_error("permute(): duplicate dims are not allowed.");
@@ -250,7 +249,7 @@ struct Reach {
   ExactInt first, last;
 };
 
-Reach reach_of(const Dims& sizes, const Dims& strides, int64_t offset) {
+Reach reach_of(const Dims& sizes, const Dims& strides, Size offset) {
   Reach reach{offset, offset};
   for (int d = 0; d < sizes.size(); ++d)
     (strides[d] < 0 ? reach.first : reach.last) +=
@@ -261,7 +260,7 @@ Reach reach_of(const Dims& sizes, const Dims& strides, int64_t offset) {
 // The storage behind a shape is not known: only the input's own elements are
 // certain to exist. (With data the view itself checks the storage.)
 void check_inside(const Tensor& input, const Dims& sizes, const Dims& strides,
-                  int64_t offset) {
+                  Size offset) {
   if (numel(sizes) == 0) return;
   const Reach wanted = reach_of(sizes, strides, offset);
   const Reach known = reach_of(input.sizes(), input.strides(), input.offset());
@@ -277,17 +276,17 @@ Value infer_as_strided(const OpCall& call) {
   const Dims sizes = call.dims(1), strides = call.dims(2);
   if (sizes.size() != strides.size())
     runtime_error("mismatch in length of strides and shape");
-  for (int64_t size : sizes)
+  for (Size size : sizes)
     if (size < 0)
       runtime_error("as_strided: negative sizes are not supported, got ",
                     sizes);
-  for (int64_t stride : strides)
+  for (Size stride : strides)
     if (stride < 0)
       runtime_error(
           "as_strided: Negative strides are not supported at the moment, got "
           "strides: ",
           strides);
-  const int64_t offset = call.has(3) ? call.integer(3) : input.offset();
+  const Size offset = call.has(3) ? call.size(3) : input.offset();
   if (offset < 0) runtime_error("Tensor: invalid storage offset ", offset);
   if (input.is_meta()) check_inside(input, sizes, strides, offset);
   return Tensor::meta(sizes, input.dtype(), strides, offset);
@@ -300,10 +299,10 @@ Value infer_diagonal(const OpCall& call) {
   if (a == b)
     runtime_error("diagonal dimensions cannot be identical ", call.integer(2),
                   ", ", call.integer(3));
-  const int64_t shift = std::max(call.integer(1), -INT64_MAX);
-  const int64_t down = std::max<int64_t>(-shift, 0);
-  const int64_t right = std::max<int64_t>(shift, 0);
-  const int64_t length = std::max<int64_t>(
+  const Size shift = larger(call.size(1), -INT64_MAX);
+  const Size down = std::max<Size>(-shift, 0);
+  const Size right = std::max<Size>(shift, 0);
+  const Size length = std::max<Size>(
       0, std::min(input.sizes()[a] - down, input.sizes()[b] - right));
   Dims sizes, strides;
   for (int d = 0; d < input.dim(); ++d) {
@@ -313,7 +312,7 @@ Value infer_diagonal(const OpCall& call) {
   }
   sizes.push_back(length);
   strides.push_back(ExactInt(input.strides()[a]) + input.strides()[b]);
-  int64_t offset = input.offset();
+  Size offset = input.offset();
   if (length > 0)
     offset += down * input.strides()[a] + right * input.strides()[b];
   return Tensor::meta(sizes, input.dtype(), strides, offset);

@@ -12,7 +12,7 @@ Value infer_select(const OpCall& call) {
   if (input.dim() == 0)
     throw IndexError("select() cannot be applied to a 0-dim tensor.");
   const int axis = dim_arg(call, 1, input.dim());
-  const int64_t index = call.integer(2), size = input.sizes()[axis];
+  const Size index = call.size(2), size = input.sizes()[axis];
   if (index < -size || index >= size)
     throw IndexError("select(): index " + std::to_string(index) +
                      " out of range for tensor of size " + input.sizes().str() +
@@ -24,7 +24,7 @@ Value infer_slice(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (input.dim() == 0)
     runtime_error("slice() cannot be applied to a 0-dim tensor.");
-  const int64_t step = call.integer(4);
+  const Size step = call.size(4);
   if (step <= 0) runtime_error("slice step must be positive");
   return sliced(input, dim_arg(call, 1, input.dim()), call[2], call[3], step);
 }
@@ -34,8 +34,8 @@ Value infer_narrow(const OpCall& call) {
   if (input.dim() == 0)
     runtime_error("narrow() cannot be applied to a 0-dim tensor.");
   const int axis = dim_arg(call, 1, input.dim());
-  const int64_t size = input.sizes()[axis], length = call.integer(3);
-  int64_t start = call.integer(2);
+  const Size size = input.sizes()[axis], length = call.size(3);
+  Size start = call.size(2);
   if (length < 0) runtime_error("narrow(): length must be non-negative.");
   if (start < -size || start > size)
     throw IndexError(concat("start out of range (expected to be in range of [",
@@ -47,12 +47,12 @@ Value infer_narrow(const OpCall& call) {
   return range_of(input, axis, start, length);
 }
 
-Value pieces(const OpCall& call, int axis, int64_t length) {
+Value pieces(const OpCall& call, int axis, Size length) {
   const Tensor& input = call.tensor(0);
-  const int64_t size = input.sizes()[axis];
+  const Size size = input.sizes()[axis];
   if (size > 0) check_pieces(call, (size - 1) / length + 1);
   ValueList views;
-  for (int64_t start = 0, part = 0; start < size; start += part) {
+  for (Size start = 0, part = 0; start < size; start += part) {
     part = std::min(length, size - start);
     views.push_back(range_of(input, axis, start, part));
   }
@@ -61,13 +61,13 @@ Value pieces(const OpCall& call, int axis, int64_t length) {
 }
 
 Value pieces(const Tensor& input, int axis, const Value& lengths) {
-  int64_t start = 0;
+  Size start = 0;
   std::string text = "[";
   ValueList views;
   bool fits = true;
   for (const Value& item : lengths.as_sequence()) {
-    const int64_t length = item.as_int();
-    text += (text.size() > 1 ? ", " : "") + std::to_string(length);
+    const Size length = item.as_size();
+    text += (text.size() > 1 ? ", " : "") + to_string(length);
     if (length < 0)
       runtime_error(
           "split_with_sizes expects split_sizes have only non-negative "
@@ -92,7 +92,7 @@ Value infer_split(const OpCall& call) {
     runtime_error("split expects at least a 1-dimensional tensor");
   const int axis = dim_arg(call, 2, input.dim());
   if (call[1].is_sequence()) return pieces(input, axis, call[1]);
-  const int64_t length = call.integer(1);
+  const Size length = call.size(1);
   if (length < 0)
     runtime_error(
         "split expects split_size be non-negative, but got split_size=",
@@ -109,11 +109,11 @@ Value infer_chunk(const OpCall& call) {
   const Tensor& input = call.tensor(0);
   if (input.dim() == 0)
     runtime_error("chunk expects at least a 1-dimensional tensor");
-  const int64_t chunks = call.integer(1);
+  const Size chunks = call.size(1);
   if (chunks <= 0)
     runtime_error("chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int axis = dim_arg(call, 2, input.dim());
-  const int64_t size = input.sizes()[axis];
+  const Size size = input.sizes()[axis];
   if (size > 0) return pieces(call, axis, (size - 1) / chunks + 1);
   check_pieces(call, chunks);
   return Value::tuple(ValueList(static_cast<size_t>(chunks),
@@ -128,7 +128,7 @@ Value infer_unbind(const OpCall& call) {
   const int axis = dim_arg(call, 1, input.dim());
   check_pieces(call, input.sizes()[axis]);
   ValueList views;
-  for (int64_t i = 0; i < input.sizes()[axis]; ++i)
+  for (Size i = 0; i < input.sizes()[axis]; ++i)
     views.push_back(selected(input, axis, i));
   return Value::tuple(std::move(views));
 }

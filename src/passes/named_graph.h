@@ -1,0 +1,49 @@
+// NamedGraph: a fused ModelGraph whose sizes may be named (fxjit/size.h), made
+// once for a kind of inputs and evaluated for each tuple of sizes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "src/passes/model_graph.h"
+#include "src/tensor/sizes/table.h"
+
+namespace fxjit::passes {
+
+class NamedGraph {
+ public:
+  // Of a graph traced with the names of `table`. NotImplementedError for one
+  // with parts that cannot be evaluated: branches and loops.
+  NamedGraph(ModelGraph model, std::unique_ptr<SizeTable> table);
+
+  // The graph at these values of the names, as the passes make it of the
+  // numbers, until the next call; null where a guard fails. One thread at a
+  // time.
+  const ModelGraph* at(std::span<const int64_t> names);
+
+  const SizeTable& table() const { return *table_; }
+
+ private:
+  // What has names: a node's value and arguments.
+  struct NamedNode {
+    fx::Node* node;
+    Value val;
+    std::vector<std::pair<size_t, Value>> args;
+  };
+
+  void collect(fx::Graph& graph);
+  Value evaluated(const Value& value) const;
+  Tensor evaluated(const Tensor& tensor) const;
+  Dims evaluated(const Dims& dims) const;
+
+  ModelGraph model_;
+  std::unique_ptr<SizeTable> table_;
+  std::vector<int64_t> values_;  // Of the table's expressions.
+  std::vector<NamedNode> nodes_;
+  std::vector<std::pair<Region*, Dims>> domains_;
+  std::vector<std::pair<size_t, Tensor>> views_;  // By number of the result.
+};
+
+}  // namespace fxjit::passes

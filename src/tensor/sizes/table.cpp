@@ -1,0 +1,413 @@
+#include "src/tensor/sizes/table.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "fxjit/error.h"
+
+namespace fxjit {
+namespace {
+
+using Relation = SizeGuard::Relation;
+using sizes::Bounds;
+using sizes::Polynomial;
+using sizes::Term;
+
+// A name's word: the mark of names, the table, the expression.
+constexpr int kExpressionBits = 20;
+constexpr int64_t kMostExpressions = int64_t{1} << kExpressionBits;
+constexpr int64_t kSerials = int64_t{1} << (32 - kExpressionBits);
+
+thread_local SizeTable* current_table = nullptr;
+thread_local const SizeTable::Asker* current_asker = nullptr;
+
+int64_t next_serial() {
+  static std::atomic<int64_t> next{0};
+  return next.fetch_add(1) % kSerials;
+}
+
+int64_t floor_of(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+bool stands(Relation relation, int64_t value) {
+  switch (relation) {
+    case Relation::zero:
+      return value == 0;
+    case Relation::negative:
+      return value < 0;
+    case Relation::not_zero:
+      return value != 0;
+    case Relation::not_negative:
+      return value >= 0;
+    case Relation::decided:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+SizeTable::SizeTable() : serial_(next_serial()) {}
+
+SizeTable* SizeTable::current() { return current_table; }
+
+SizeTable::Scope::Scope(SizeTable& table) : outer_(current_table) {
+  current_table = &table;
+}
+SizeTable::Scope::~Scope() { current_table = outer_; }
+
+SizeTable::Asker::Asker(const void* subject, Describe describe)
+    : subject_(subject), describe_(describe), outer_(current_asker) {
+  current_asker = this;
+}
+SizeTable::Asker::~Asker() { current_asker = outer_; }
+
+size_t SizeTable::KeyHash::operator()(const Key& key) const {
+  size_t hash = static_cast<size_t>(key.a) * 0x9e3779b97f4a7c15U;
+  hash = (hash ^ (hash >> 29)) + static_cast<size_t>(key.b);
+  hash *= 0xbf58476d1ce4e5b9U;
+  return (hash ^ (hash >> 31)) + static_cast<size_t>(key.operation);
+}
+
+Size SizeTable::name(const std::string& name, int64_t present, int64_t least,
+                     int64_t most) {
+  FXJIT_CHECK(present >= least && present <= most,
+              "sizes: the present value is outside of the name's range");
+  const int atom = add_atom({.name = name}, {least, most}, present);
+  names_.push_back({atom, least, most});
+  return intern(sizes::unknown(atom));
+}
+
+int SizeTable::add_atom(Atom atom, Bounds bounds, int64_t present) {
+  atoms_.push_back(std::move(atom));
+  atom_bounds_.push_back(bounds);
+  atom_present_.push_back(present);
+  return static_cast<int>(atoms_.size()) - 1;
+}
+
+const Polynomial& SizeTable::polynomial(Size size) const {
+  const int64_t low = size.word() & 0xffffffff;
+  FXJIT_CHECK(low >> kExpressionBits == serial_,
+              "sizes: a named size outside of its kind's trace");
+  return expressions_.at(static_cast<size_t>(low & (kMostExpressions - 1)));
+}
+
+Size SizeTable::intern(Polynomial p) {
+  if (const std::optional<int64_t> number = sizes::as_constant(p))
+    return *number;
+  const auto [at, fresh] =
+      known_.emplace(std::move(p), static_cast<int>(expressions_.size()));
+  if (fresh) {
+    int64_t value = 0;
+    if (at->second == kMostExpressions ||
+        !value_of(at->first, atom_present_, value))
+      throw RuntimeError("an expression of named sizes is too large");
+    expressions_.push_back(at->first);
+    present_.push_back(value);
+  }
+  return Size::from_word(
+      static_cast<int64_t>(static_cast<uint64_t>(Size::kNamed) << 32 |
+                           static_cast<uint64_t>(serial_) << kExpressionBits |
+                           static_cast<uint64_t>(at->second)));
+}
+
+template <typename Fn>
+Size SizeTable::once(Key key, const Fn& make) {
+  const auto at = results_.find(key);
+  if (at != results_.end()) return Size::from_word(at->second);
+  const Size made = make();
+  results_.emplace(key, made.word());
+  return made;
+}
+
+namespace {
+
+// As expressions, numbers as well.
+template <typename Table>
+Polynomial either(const Table& polynomial_of, Size size) {
+  return size.is_number() ? sizes::constant(size.word()) : polynomial_of(size);
+}
+
+}  // namespace
+
+Size SizeTable::sum(Size a, Size b, int64_t factor) {
+  const auto named = [this](Size size) { return polynomial(size); };
+  return once({a.word(), b.word(), factor > 0 ? '+' : '-'}, [&] {
+    return intern(sizes::sum(either(named, a), either(named, b), factor));
+  });
+}
+
+Size SizeTable::product(Size a, Size b) {
+  const auto named = [this](Size size) { return polynomial(size); };
+  return once({a.word(), b.word(), '*'}, [&] {
+    return intern(sizes::product(either(named, a), either(named, b)));
+  });
+}
+
+// As C++ divides: towards zero.
+Size SizeTable::quotient(Size a, Size b) {
+  if (b == 0) throw RuntimeError("integer division by zero");
+  if (b < 0) return -quotient(a, -b);
+  if (a < 0) return -quotient(-a, b);
+  const auto named = [this](Size size) { return polynomial(size); };
+  return once({a.word(), b.word(), '/'}, [&] {
+    return floor_quotient(either(named, a), either(named, b));
+  });
+}
+
+Size SizeTable::floor_quotient(const Polynomial& a, const Polynomial& b) {
+  if (const auto exact = sizes::exact_quotient(a, b)) return intern(*exact);
+  // What divides is apart: (4 * n + 3) / 4 is n.
+  Polynomial whole, rest;
+  for (const Term& term : a) {
+    const auto part = sizes::exact_quotient({term}, b);
+    if (part)
+      whole = sizes::sum(whole, *part);
+    else
+      rest = sizes::sum(rest, {term});
+  }
+  const auto number = sizes::as_constant(rest), by = sizes::as_constant(b);
+  if (number && by)
+    return intern(sizes::sum(whole, sizes::constant(floor_of(*number, *by))));
+  const auto index_of = [this](const Polynomial& p) {
+    // Constants are no expressions of their own elsewhere.
+    const auto at = known_.find(p);
+    if (at != known_.end()) return at->second;
+    int64_t value = 0;
+    if (!value_of(p, atom_present_, value))
+      throw RuntimeError("an expression of named sizes is too large");
+    expressions_.push_back(p);
+    present_.push_back(value);
+    return known_.emplace(p, static_cast<int>(expressions_.size()) - 1)
+        .first->second;
+  };
+  const int dividend = index_of(rest), divisor = index_of(b);
+  const auto [at, fresh] = quotients_.emplace(std::pair(dividend, divisor),
+                                              static_cast<int>(atoms_.size()));
+  if (fresh) {
+    const Bounds from = sizes::bounds(rest, atom_bounds_);
+    Bounds bounds;
+    if (by) {
+      if (from.least) bounds.least = floor_of(*from.least, *by);
+      if (from.most) bounds.most = floor_of(*from.most, *by);
+    } else if (from.least && *from.least >= 0) {
+      bounds = {0, from.most};
+    }
+    add_atom({{}, dividend, divisor}, bounds,
+             floor_of(present_[static_cast<size_t>(dividend)],
+                      present_[static_cast<size_t>(divisor)]));
+  }
+  return intern(sizes::sum(whole, sizes::unknown(at->second)));
+}
+
+// Asked as "a == b" or "b == a", it is one question.
+bool SizeTable::is_zero(Size difference) {
+  if (!difference.is_number() && polynomial(difference).back().factor < 0)
+    difference = product(difference, -1);
+  return decide(difference, true);
+}
+
+bool SizeTable::is_negative(Size difference) {
+  return decide(difference, false);
+}
+
+bool SizeTable::decide(Size difference, bool zero) {
+  if (difference.is_number())
+    return zero ? difference.word() == 0 : difference.word() < 0;
+  const Key key{difference.word(), 0, zero ? '=' : '<'};
+  return once(key, [&]() -> Size {
+           const Polynomial p = polynomial(difference);
+           const Bounds known = sizes::bounds(p, atom_bounds_);
+           const bool positive = known.least && *known.least > 0;
+           const bool negative = known.most && *known.most < 0;
+           if (zero && (positive || negative)) return 0;
+           if (!zero && negative) return 1;
+           if (!zero && known.least && *known.least >= 0) return 0;
+           if (zero && known.least && known.most && *known.least == *known.most)
+             return 1;
+           const int64_t value = present(difference);
+           const bool is = zero ? value == 0 : value < 0;
+           const Relation relation =
+               zero ? (is ? Relation::zero : Relation::not_zero)
+                    : (is ? Relation::negative : Relation::not_negative);
+           assume(difference, relation, relation_text(p, relation));
+           return is ? 1 : 0;
+         }) == 1;
+}
+
+void SizeTable::assume(Size difference, Relation relation, std::string text) {
+  const auto index =
+      static_cast<int>(difference.word() & (kMostExpressions - 1));
+  guards_.push_back({index, relation, false, std::move(text), asker_text()});
+  tighten(polynomial(difference), relation);
+}
+
+std::string SizeTable::asker_text() {
+  const Asker* const asker = current_asker;
+  return asker ? asker->describe_(asker->subject_) : std::string();
+}
+
+int64_t SizeTable::decided(const char* what, SizeDecision decide,
+                           std::span<const Size> sizes) {
+  for (const SizeGuard& guard : guards_)
+    if (guard.decide == decide &&
+        std::ranges::equal(guard.operands, sizes, {}, &Size::word, &Size::word))
+      return guard.result;
+  std::vector<int64_t> numbers;
+  std::string text = std::string(what) + " for";
+  for (const Size size : sizes) {
+    numbers.push_back(hint(size));
+    text += " " + this->text(size);
+  }
+  const int64_t result = decide(numbers);
+  guards_.push_back({-1,
+                     Relation::decided,
+                     false,
+                     text + ": choice " + std::to_string(result),
+                     asker_text(),
+                     decide,
+                     {sizes.begin(), sizes.end()},
+                     result});
+  return result;
+}
+
+// Guards of one name without powers narrow its range.
+void SizeTable::tighten(const Polynomial& p, Relation relation) {
+  int64_t offset = 0;
+  const Term* linear = nullptr;
+  for (const Term& term : p) {
+    if (term.atoms.empty())
+      offset = term.factor;
+    else if (term.atoms.size() > 1 || linear)
+      return;
+    else
+      linear = &term;
+  }
+  if (!linear || offset == INT64_MIN || linear->factor == INT64_MIN) return;
+  Bounds& bounds = atom_bounds_[static_cast<size_t>(linear->atoms[0])];
+  const auto at_least = [&](int64_t n) {
+    bounds.least = std::max(n, bounds.least.value_or(n));
+  };
+  const auto at_most = [&](int64_t n) {
+    bounds.most = std::min(n, bounds.most.value_or(n));
+  };
+  // factor * x + offset against 0, with a positive factor.
+  const bool flipped = linear->factor < 0;
+  const int64_t factor = flipped ? -linear->factor : linear->factor;
+  const int64_t against = flipped ? offset : -offset;
+  switch (relation) {
+    case Relation::zero:
+      at_least(against / factor), at_most(against / factor);
+      break;
+    case Relation::not_zero:
+      if (bounds.least && *bounds.least == against / factor &&
+          against % factor == 0)
+        ++*bounds.least;
+      break;
+    case Relation::negative:
+      if (flipped)
+        at_least(floor_of(against, factor) + 1);
+      else
+        at_most(-floor_of(-against, factor) - 1);
+      break;
+    case Relation::not_negative:
+      if (flipped)
+        at_most(floor_of(against, factor));
+      else
+        at_least(-floor_of(-against, factor));
+      break;
+    case Relation::decided:
+      break;
+  }
+}
+
+int64_t SizeTable::specialise(Size size) {
+  const int64_t value = present(size);
+  const size_t known = guards_.size();
+  is_zero(sum(size, value, -1));
+  if (guards_.size() > known) guards_.back().specialises = true;
+  return value;
+}
+
+int64_t SizeTable::present(Size size) const {
+  polynomial(size);  // Of this table.
+  return present_[static_cast<size_t>(size.word() & (kMostExpressions - 1))];
+}
+
+bool SizeTable::value_of(const Polynomial& p, std::span<const int64_t> atoms,
+                         int64_t& value) const {
+  value = 0;
+  for (const Term& term : p) {
+    int64_t product = term.factor;
+    for (const int atom : term.atoms)
+      if (__builtin_mul_overflow(product, atoms[static_cast<size_t>(atom)],
+                                 &product))
+        return false;
+    if (__builtin_add_overflow(value, product, &value)) return false;
+  }
+  return true;
+}
+
+bool SizeTable::evaluate(std::span<const int64_t> names,
+                         std::vector<int64_t>& values) const {
+  return find_values(names, values) &&
+         std::ranges::all_of(guards_, [&](const SizeGuard& guard) {
+           return holds(guard, values);
+         });
+}
+
+const SizeGuard* SizeTable::failing(std::span<const int64_t> names) const {
+  std::vector<int64_t> values;
+  if (!find_values(names, values)) return nullptr;
+  const auto found = std::ranges::find_if(
+      guards_, [&](const SizeGuard& guard) { return !holds(guard, values); });
+  return found == guards_.end() ? nullptr : &*found;
+}
+
+bool SizeTable::find_values(std::span<const int64_t> names,
+                            std::vector<int64_t>& values) const {
+  FXJIT_CHECK(names.size() == names_.size(),
+              "sizes: not a value for each name");
+  std::vector<int64_t> atoms(atoms_.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] < names_[i].least || names[i] > names_[i].most) return false;
+    atoms[static_cast<size_t>(names_[i].atom)] = names[i];
+  }
+  values.assign(expressions_.size(), 0);
+  size_t next = 0;  // Atom; its operands stand before what is made of it.
+  for (size_t i = 0; i < expressions_.size(); ++i) {
+    for (const Term& term : expressions_[i])
+      for (const int atom : term.atoms)
+        for (; next <= static_cast<size_t>(atom); ++next) {
+          const Atom& made = atoms_[next];
+          if (made.dividend < 0) continue;
+          const int64_t by = values[static_cast<size_t>(made.divisor)];
+          if (by <= 0) return false;
+          atoms[next] =
+              floor_of(values[static_cast<size_t>(made.dividend)], by);
+        }
+    if (!value_of(expressions_[i], atoms, values[i])) return false;
+  }
+  return true;
+}
+
+bool SizeTable::holds(const SizeGuard& guard,
+                      std::span<const int64_t> values) const {
+  if (guard.relation == Relation::decided) {
+    std::vector<int64_t> numbers;
+    for (const Size size : guard.operands)
+      numbers.push_back(value(size, values));
+    return guard.decide(numbers) == guard.result;
+  }
+  return stands(guard.relation, values[static_cast<size_t>(guard.expression)]);
+}
+
+int64_t SizeTable::value(Size size, std::span<const int64_t> values) const {
+  if (size.is_number()) return size.word();
+  polynomial(size);  // Of this table.
+  return values[static_cast<size_t>(size.word() & (kMostExpressions - 1))];
+}
+
+}  // namespace fxjit

@@ -1,0 +1,149 @@
+// Programs of named sizes: calls of many sizes are right whatever came before.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "src/compile/compiled_module.h"
+#include "src/compile/size_kinds.h"
+#include "tests/compile/compile_testing.h"
+
+namespace fxjit {
+namespace {
+
+namespace F = nn::functional;
+using testing::quick;
+using testing::random_tensor;
+
+nn::Ref<fx::GraphModule> encoder() {
+  const Tensor table = random_tensor({64, 32}, DType::f32, 3);
+  const Tensor places = random_tensor({128, 32}, DType::f32, 4);
+  const Tensor up = random_tensor({96, 32}, DType::f32, 5);
+  const Tensor down = random_tensor({32, 96}, DType::f32, 6);
+  return fx::symbolic_trace(
+      [&](Value ids) {
+        const Value length = method(ids, "size", {1});
+        Value x =
+            F::embedding(ids, table) + F::embedding(arange(length), places);
+        for (int layer = 0; layer < 2; ++layer) {
+          const Value heads =
+              transpose(unflatten(x, 2, Value::tuple({4, 8})), 1, 2);
+          const Value mixed =
+              F::scaled_dot_product_attention(heads, heads, heads);
+          x = F::layer_norm(x + flatten(transpose(mixed, 1, 2), 2), Dims{32});
+          x = x + F::linear(F::gelu(F::linear(x, up)), down);
+        }
+        const Value mask = method(ne(ids, 0), "to", {DType::f32});
+        return sum(x * unsqueeze(mask, -1), Dims{1}) /
+               clamp(sum(mask, Dims{1}, true), 1e-9);
+      },
+      {"ids"}, "encoder");
+}
+
+ValueList ids(int64_t batch, int64_t length) {
+  const Tensor t = Tensor::empty({batch, length}, DType::i64);
+  for (int64_t i = 0; i < t.numel(); ++i)
+    t.data_as<int64_t>()[i] = (i * 7 + length) % 64;
+  return {t};
+}
+
+using Pairs = std::vector<std::pair<int64_t, int64_t>>;
+
+const Pairs& pairs() {
+  static const Pairs all{{2, 9},  {3, 17}, {1, 12}, {1, 40}, {4, 8},
+                         {8, 32}, {2, 2},  {5, 1},  {7, 64}, {3, 3}};
+  return all;
+}
+
+// Results by the place of their pair in `order`, of a fresh module.
+std::vector<Tensor> results(const std::vector<size_t>& order) {
+  const auto gm = encoder();
+  compile(*gm, quick());
+  std::vector<Tensor> found(pairs().size());
+  for (const size_t i : order)
+    found[i] =
+        gm->forward(ids(pairs()[i].first, pairs()[i].second)).as_tensor();
+  return found;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.sizes() == b.sizes() &&
+         std::memcmp(a.data(), b.data(),
+                     static_cast<size_t>(a.numel()) * a.item_size()) == 0;
+}
+
+TEST(SizeKinds, ResultsDoNotDependOnTheOrderOfCalls) {
+  std::vector<size_t> order(pairs().size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const std::vector<Tensor> first = results(order);
+  std::reverse(order.begin(), order.end());
+  const std::vector<Tensor> second = results(order);
+  for (const size_t i : order) {
+    const Tensor alone = results({i})[i];
+    EXPECT_TRUE(same_bits(first[i], alone)) << i;
+    EXPECT_TRUE(same_bits(second[i], alone)) << i;
+    const auto gm = encoder();
+    const Value expected =
+        gm->interpret(ids(pairs()[i].first, pairs()[i].second));
+    EXPECT_EQ(testing::value_difference(alone, expected, 1e-5, 1e-5), "");
+  }
+}
+
+TEST(SizeKinds, AreFew) {
+  const auto gm = encoder();
+  compile(*gm, quick());
+  for (int64_t batch = 2; batch < 8; ++batch)
+    for (int64_t length = 20; length < 32; ++length)
+      gm->forward(ids(batch, length));
+  EXPECT_LE(compiled_module(*gm)->kinds(), 4U);
+  EXPECT_GE(compiled_module(*gm)->kinds(), 1U);
+}
+
+TEST(SizeKinds, IntegerInputsHaveNames) {
+  const auto gm = fx::symbolic_trace(
+      [](Value x, Value n) { return reshape(x, Value::list({n, -1})) * 2.0; },
+      {"x", "n"}, "reshaped");
+  compile(*gm, quick());
+  for (int64_t n = 1; n < 9; ++n) {
+    const ValueList inputs{random_tensor({n * 3, 2}), n};
+    EXPECT_EQ(testing::value_difference(gm->forward(inputs),
+                                        gm->interpret(inputs), 0, 0),
+              "");
+  }
+}
+
+TEST(SizeKinds, OtherOrdersOfMemoryAreOtherInputs) {
+  const auto gm = fx::symbolic_trace([](Value x) { return F::gelu(x) + 1; },
+                                     {"x"}, "orders");
+  compile(*gm, quick());
+  for (int64_t n = 2; n < 6; ++n) {
+    const Tensor rows = random_tensor({n, n + 3});
+    const Tensor columns = random_tensor({n + 3, n});
+    for (const Tensor& t : {rows, columns.as_strided({n, n + 3}, {1, n}, 0),
+                            columns.as_strided({2, n}, {n, 1}, n)}) {
+      const Value result = gm->forward(ValueList{t});
+      EXPECT_EQ(result.as_tensor().strides(),
+                gm->interpret(ValueList{t}).as_tensor().strides());
+      EXPECT_EQ(testing::value_difference(result, gm->interpret(ValueList{t}),
+                                          1e-6, 1e-6),
+                "");
+    }
+  }
+}
+
+TEST(SizeKinds, WrongSizesAreTheirUsersErrors) {
+  const auto gm = fx::symbolic_trace([](Value x, Value y) { return x + y; },
+                                     {"x", "y"}, "sum");
+  compile(*gm, quick());
+  for (int64_t n = 2; n < 6; ++n)
+    gm->forward(ValueList{random_tensor({n, 4}), random_tensor({n, 4})});
+  EXPECT_THROW(
+      gm->forward(ValueList{random_tensor({7, 4}), random_tensor({8, 4})}),
+      RuntimeError);
+  const ValueList fits{random_tensor({9, 4}), random_tensor({1, 4})};
+  EXPECT_EQ(
+      testing::value_difference(gm->forward(fits), gm->interpret(fits), 0, 0),
+      "");
+}
+
+}  // namespace
+}  // namespace fxjit
