@@ -1,11 +1,13 @@
 #include "python/errors.h"
 
 #include "fxjit/error.h"
+#include "fxjit/pt2.h"
 
 namespace fxjit::python {
 namespace {
 
 PyObject* user_error = nullptr;
+PyObject* missing_functions = nullptr;
 PyObject* internal_error = nullptr;
 
 PyObject* type_of(const Error& error) {
@@ -23,6 +25,8 @@ PyObject* type_of(const Error& error) {
   if (is(static_cast<ZeroDivisionError*>(nullptr)))
     return PyExc_ZeroDivisionError;
   if (is(static_cast<OverflowError*>(nullptr))) return PyExc_OverflowError;
+  if (is(static_cast<pt2::MissingFunctions*>(nullptr)))
+    return missing_functions;
   if (is(static_cast<UserError*>(nullptr))) return user_error;
   if (is(static_cast<InternalError*>(nullptr))) return internal_error;
   return PyExc_RuntimeError;
@@ -36,6 +40,10 @@ void register_errors(nanobind::module_& module) {
   user_error = nb::exception<UserError>(module, "UserError", PyExc_ValueError)
                    .release()
                    .ptr();
+  missing_functions = nb::exception<pt2::MissingFunctions>(
+                          module, "MissingFunctions", user_error)
+                          .release()
+                          .ptr();
   internal_error =
       nb::exception<InternalError>(module, "InternalError", PyExc_RuntimeError)
           .release()

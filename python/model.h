@@ -93,6 +93,8 @@ class Model {
   CarriedType type_of_input(size_t i) const;
   CarriedType type_of_input(std::string_view path) const;
   CarriedType type_of_output(size_t i) const;
+  nanobind::object output_object(const Value& result, size_t i,
+                                 ArrayKind kind) const;
   nanobind::object result_object(const Value& result, ArrayKind kind) const;
   void take_outputs(Call& call, nanobind::handle out, Arrays& arrays) const;
   static void copy_later(const Call& call);

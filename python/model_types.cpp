@@ -14,6 +14,10 @@ bool carries(const auto& described) {
   });
 }
 
+bool has_labels(const imported::Output& output) {
+  return !output.texts.empty() || !output.columns.empty();
+}
+
 void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
   if (value.is_tensor()) tensors.push_back(value.as_tensor());
   if (value.is_sequence())
@@ -28,7 +32,8 @@ void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
 
 void Model::find_carried_types() {
   if (program_)
-    carries_ = carries(program_->inputs) || carries(program_->outputs);
+    carries_ = carries(program_->inputs) || carries(program_->outputs) ||
+               std::ranges::any_of(program_->outputs, has_labels);
 }
 
 // Where a file declares such types, its inputs and results are no containers.
@@ -49,12 +54,29 @@ CarriedType Model::type_of_output(size_t i) const {
                                                   : CarriedType::none;
 }
 
+// One result; where the file declares strings or maps, what these are to
+// Python.
+nb::object Model::output_object(const Value& result, size_t i,
+                                ArrayKind kind) const {
+  nb::object made = object_of(result, kind, type_of_output(i));
+  if (!carries_ || i >= program_->outputs.size()) return made;
+  const pt2::Output& output = program_->outputs[i];
+  if (output.texts.empty() && output.columns.empty()) return made;
+  const nb::module_ labels = nb::module_::import_("fxjit.labels");
+  if (!output.texts.empty())
+    return labels.attr("texts_at")(made, nb::cast(output.texts));
+  nb::list columns;
+  for (const Value& column : output.columns)
+    columns.append(object_of(column, kind));
+  return labels.attr("maps_of")(made, columns);
+}
+
 nb::object Model::result_object(const Value& result, ArrayKind kind) const {
   if (!carries_ || program_->outputs.size() == 1)
-    return object_of(result, kind, type_of_output(0));
+    return output_object(result, 0, kind);
   nb::list items;
   for (const Value& item : result.as_sequence())
-    items.append(object_of(item, kind, type_of_output(items.size())));
+    items.append(output_object(item, items.size(), kind));
   return nb::tuple(items);
 }
 

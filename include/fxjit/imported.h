@@ -67,6 +67,12 @@ struct Output {
   std::optional<DType> dtype;
   std::vector<Size> sizes;
   CarriedType carried = CarriedType::none;  // As in Input; also of sequences.
+  // Where the file declares a tensor of strings, which the library has not: the
+  // tensor holds places in this list.
+  std::vector<std::string> texts = {};
+  // Where the file declares a list of maps to numbers: the labels, integers or
+  // texts, of the columns of the tensor, a row of which is a map.
+  ValueList columns = {};
 };
 
 // A loaded program. Calls take what the exported function took and give what it

@@ -11,6 +11,7 @@
 
 #include <string>
 
+#include "fxjit/error.h"
 #include "fxjit/imported.h"
 
 namespace fxjit::pt2 {
@@ -27,9 +28,15 @@ struct LoadOptions {
   std::string weights;
 };
 
+// A program calls functions outside the op table; the message names all.
+class MissingFunctions : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 // UserError naming file, entry and field: no such file, no archive, another
 // layout or version ("export again"), damage, functions outside the op table
-// (all of them), control flow, pickled tensors. A newer minor version of the
+// (MissingFunctions), control flow, pickled tensors. A newer minor version of the
 // schema and conditions that cannot be checked are logged as warnings.
 // Nothing but what a program writes (buffers with state) is copied.
 // Thread-safe; programs of one file share its mapping.

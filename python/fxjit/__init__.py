@@ -13,7 +13,14 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ._fxjit import InternalError, Model, UserError, __version__, version_text
+from ._fxjit import (
+    InternalError,
+    MissingFunctions,
+    Model,
+    UserError,
+    __version__,
+    version_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +30,8 @@ if TYPE_CHECKING:
     from .checking import Check
     from .explanation import Explanation
 
-__all__ = ["InternalError", "Model", "UserError", "__version__", "check", "compile",
-           "explain", "from_fx", "load", "refresh", "to_fx", "version_text"]
+__all__ = ["InternalError", "MissingFunctions", "Model", "UserError", "__version__", "check",
+           "compile", "explain", "from_fx", "load", "refresh", "to_fx", "version_text"]
 
 
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
@@ -40,18 +47,18 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
         "": none).
 
     Raises UserError where the file is missing, damaged or of another version, or holds
-    functions that fxjit lacks (all are named); TypeError and ValueError for bad options. Where
+    functions that fxjit lacks (MissingFunctions, which names all); TypeError and ValueError for bad options. Where
     PyTorch is imported, a program with such functions is taken apart by its rules first, and what
     remains of them stays with PyTorch, call by call.
     """
     path, weights = os.fspath(path), os.fspath(weights)
     try:
         return Model(path, weights, options)
-    except UserError as error:
+    except MissingFunctions:
+        if weights or "torch" not in sys.modules:
+            raise
         from . import exported
 
-        if weights or "torch" not in sys.modules or exported.LACKING not in str(error):
-            raise
         model = exported.load_in_known_functions(path, options)
         if model is None:
             raise

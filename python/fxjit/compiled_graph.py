@@ -9,6 +9,7 @@ from ._fxjit import WeightCheck
 from .discarded import discard
 from .graphs import GraphReader, in_pairs, log
 from .places import Places
+from .written_places import read_where_written
 
 
 class CompiledGraph:
@@ -19,6 +20,7 @@ class CompiledGraph:
 
     def __init__(self, graph_module, static_indices, options, discards=False):
         in_pairs(graph_module)
+        read_where_written(graph_module)
         self._graph_module = graph_module
         self._options = options
         self._discards = discards  # The memory of the weights, once they are bound.

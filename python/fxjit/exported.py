@@ -5,9 +5,6 @@ import functools
 import os
 import tempfile
 
-# In the message of files that hold functions outside the table of ops.
-LACKING = " not supported:"
-
 
 def compile(module, args=(), kwargs=None, *, dynamic_shapes=None, **options):
     """As fxjit.compile."""

@@ -4,8 +4,8 @@ import importlib.util
 import os
 import tempfile
 
-from ._fxjit import Model, UserError
-from .exported import LACKING, host_functions_of
+from ._fxjit import MissingFunctions, Model
+from .exported import host_functions_of
 
 
 def restore(name, program, weights, options, written):
@@ -34,8 +34,8 @@ def restore_by_path(name, path, weights_path, options, written):
 def _model(path, weights, options, name):
     try:
         return Model(path, weights, options, name)
-    except UserError as error:
-        if LACKING not in str(error) or importlib.util.find_spec("torch") is None:
+    except MissingFunctions:
+        if importlib.util.find_spec("torch") is None:
             raise
     host_functions_of(path)
     return Model(path, weights, options, name)

@@ -121,11 +121,49 @@ std::vector<Regression> resizes() {
   };
 }
 
+// Rows of a dim whose size only a call tells, as ONNX Runtime reduces them: of
+// none the extremes are the type's limits. What a mean of none is the standard
+// leaves open; here it is 0 / 0.
+std::vector<Regression> reductions_of_none() {
+  constexpr int64_t kUint8 = 2, kInt8 = 3, kFloat16 = 10, kUint32 = 12,
+                    kUint64 = 13;
+  const auto reduced = [](const char* op, int64_t type, float of_none,
+                          float of_rows) {
+    const std::vector<Message> nodes = {
+        node("Cast", {"x"}, {"c"}, {int_attribute("to", type)}),
+        node(op, {"c", "axes"}, {"r"}, {int_attribute("keepdims", 0)}),
+        node("Cast", {"r"}, {"y"}, {int_attribute("to", kFloat)})};
+    return Regression{
+        std::string(op) + "OfNoneOfType" + std::to_string(type),
+        one_input_model({-1, 2}, nodes, {int_tensor("axes", {0, 1})}, 20),
+        {{{Tensor::zeros({0, 2})}, {of_none}, {}},
+         {{counted({2, 2})}, {of_rows}, {}}}};
+  };
+  return {reduced("ReduceMax", kFloat, -kInfinity, 3),
+          reduced("ReduceMin", kFloat, kInfinity, 0),
+          reduced("ReduceMax", kFloat16, -kInfinity, 3),
+          reduced("ReduceMax", kInt8, -128, 3),
+          reduced("ReduceMin", kInt8, 127, 0),
+          reduced("ReduceMax", kUint8, 0, 3),
+          reduced("ReduceMin", kUint8, 255, 0),
+          reduced("ReduceMin", kInt64, 9223372036854775807.f, 0),
+          reduced("ReduceMax", kUint32, 0, 3),
+          reduced("ReduceMin", kUint32, 4294967295.f, 0),
+          reduced("ReduceMax", kUint64, 0, 3),
+          reduced("ReduceMin", kUint64, 18446744073709551615.f, 0),
+          reduced("ReduceMax", kBool, 0, 1),
+          reduced("ReduceMin", kBool, 1, 0),
+          reduced("ReduceLogSumExp", kFloat, -kInfinity, 3.44018969856f),
+          reduced("ReduceProd", kFloat, 1, 0),
+          reduced("ReduceMean", kFloat, kNaN, 1.5f)};
+}
+
 }  // namespace
 
 std::vector<Regression> number_regressions() {
   std::vector<Regression> all;
-  for (const auto& part : {special_numbers(), samples(), paddings(), resizes()})
+  for (const auto& part : {special_numbers(), samples(), paddings(), resizes(),
+                           reductions_of_none()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -1,8 +1,13 @@
 """Small ONNX models, written field by field. Numbers of fields and types are those of onnx.proto."""
 
+import struct
+
 TYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
-         "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13,
+         "string": 8, "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13,
          "float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20}
+
+
+_LISTS = {float: (7, 6), int: (8, 7), str: (9, 8)}  # Field of the items, and kind.
 
 
 def _varint(number):
@@ -17,6 +22,8 @@ def _field(number, content):
     if isinstance(content, int):
         return _varint(number << 3) + _varint(content)
     content = content.encode() if isinstance(content, str) else content
+    if isinstance(content, float):
+        return _varint(number << 3 | 5) + struct.pack("<f", content)
     return _varint(number << 3 | 2) + _varint(len(content)) + content
 
 
@@ -26,27 +33,46 @@ def _tensor_type(dtype, dims):
 
 
 def _value(name, kind, dtype, dims):
+    if kind == "maps":  # From this type to float32.
+        to = _field(1, _field(1, TYPES["float32"]))
+        maps = _field(5, _field(1, TYPES[dtype]) + _field(2, to))
+        return _field(1, name) + _field(2, _field(4, _field(1, maps)))
     tensor = _tensor_type(dtype, dims)
     return _field(1, name) + _field(2, tensor if kind == "tensor" else _field(4, _field(1, tensor)))
 
 
-def _int_attribute(name, number):
-    return _field(1, name) + _field(3, number) + _field(20, 2)
+def _attribute(name, value):
+    if isinstance(value, int):
+        return _field(1, name) + _field(3, value) + _field(20, 2)
+    if isinstance(value, str):
+        return _field(1, name) + _field(4, value) + _field(20, 3)
+    number, kind = _LISTS[type(value[0])]
+    return _field(1, name) + b"".join(_field(number, v) for v in value) + _field(20, kind)
 
 
-def write_model(path, nodes, inputs, outputs, opset=18):
-    """`nodes`: op, names of inputs and of outputs, integers by name. `inputs`, `outputs`: name to
-    dtype and sizes, or to "sequence", dtype and sizes."""
+def _texts(name, texts):
+    return (_field(1, len(texts)) + _field(2, TYPES["string"])
+            + b"".join(_field(6, text) for text in texts) + _field(8, name))
+
+
+def write_model(path, nodes, inputs, outputs, opset=18, texts=None):
+    """`nodes`: op ("ai.onnx.ml:Scaler" of another domain), names of inputs and of outputs,
+    attributes by name. `inputs`, `outputs`: name to dtype and sizes, or to "sequence", dtype and
+    sizes, or to "maps", dtype and None. `texts`: names to lists of strings, which are constants."""
     graph = b""
     for op, taken, given, attributes in nodes:
         node = b"".join(_field(1, name) for name in taken)
-        node += b"".join(_field(2, name) for name in given) + _field(4, op)
-        graph += _field(1, node + b"".join(_field(5, _int_attribute(*one))
+        domain, op = op.split(":") if ":" in op else ("", op)
+        node += b"".join(_field(2, name) for name in given) + _field(4, op) + _field(7, domain)
+        graph += _field(1, node + b"".join(_field(5, _attribute(*one))
                                            for one in attributes.items()))
     graph += _field(2, "graph")
+    graph += b"".join(_field(5, _texts(*one)) for one in (texts or {}).items())
     for number, values in ((11, inputs), (12, outputs)):
         for name, facts in values.items():
             facts = facts if len(facts) == 3 else ("tensor", *facts)
             graph += _field(number, _value(name, *facts))
-    path.write_bytes(_field(1, 8) + _field(7, graph) + _field(8, _field(1, "") + _field(2, opset)))
+    opsets = {"": opset, "ai.onnx.ml": 3}
+    path.write_bytes(_field(1, 8) + _field(7, graph) + b"".join(
+        _field(8, _field(1, domain) + _field(2, version)) for domain, version in opsets.items()))
     return path

@@ -85,6 +85,16 @@ def placed(storages, views):
                       for at, sizes, strides, offset in views]
 
 
+def reads_beside(line, reads):
+    """Whether a write reads other elements of the memory that it writes: eager mode gives what its
+    loop happens to read first."""
+    written, *others = reads
+    return "_(" in line and any(
+        other.untyped_storage().data_ptr() == written.untyped_storage().data_ptr()
+        and (other.data_ptr(), other.shape, other.stride())
+        != (written.data_ptr(), written.shape, written.stride()) for other in others)
+
+
 def made_program(r, storages, views):
     """Lines that PyTorch runs, tried one after the other."""
     _, inputs = placed(storages, views)
@@ -93,7 +103,10 @@ def made_program(r, storages, views):
     for number in range(r.randint(1, 8)):
         text, reads = r.choice(CALLS)
         # What was made last is read more often.
-        line = text.format(*(r.choice(names[-3:]) for _ in range(reads)))
+        chosen = [r.choice(names[-3:]) for _ in range(reads)]
+        line = text.format(*chosen)
+        if reads_beside(line, [values[name] for name in chosen]):
+            continue
         trial = {name: value for name, value in values.items()}
         try:
             value = eval(line, {"torch": torch, "LAST": LAST}, trial)

@@ -108,3 +108,63 @@ def by_torch(function, args, tmp_path):
 def test_functions(way, dtype, tmp_path):
     function, args = all_of(FUNCTIONS), numbers(dtype)
     check(way(function, args, tmp_path)(*args), function(*args))
+
+
+INFINITY, NAN = float("inf"), float("nan")
+PARTS = [0., -0., INFINITY, -INFINITY, NAN, 1., -1., .5, -2., 100., -100., 800., 1e10, -1e10]
+POWERS = {f"pow {p}": lambda x, p=p: x ** p for p in (2, 3, .5, -1, -2, -.5, 0, 1, 1.7, 2j)}
+OF_ONE = {name: lambda x, name=name: getattr(torch, name)(x) for name in MAPS} | POWERS | {
+    "silu": torch.nn.functional.silu, "2 **": lambda x: 2 ** x, "1 /": lambda x: 1 / x,
+    "/ 2": lambda x: x / 2, "* 2": lambda x: x * 2, "* 2j": lambda x: x * 2j,
+    "+ 2j": lambda x: x + 2j, "/ 2j": lambda x: x / 2j, "2j /": lambda x: 2j / x,
+    "- 2": lambda x: x - 2, "2 -": lambda x: 2 - x, "sum": lambda x: x.view(-1, 4).sum(1)}
+OF_TWO = {
+    "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "pow": torch.pow,
+    "eq": torch.eq, "where": lambda x, y: torch.where(x == y, x, y),
+    "alpha": lambda x, y: torch.sub(x, y, alpha=2), "addcmul": lambda x, y: torch.addcmul(x, x, y),
+    "add real": lambda x, y: (x.real + y, x + y.real, x.real - y),
+    "mul real": lambda x, y: (x.real * y, x * y.real), "div real": lambda x, y: x / y.real,
+    "real div": lambda x, y: x.real / y, "pow real": lambda x, y: (x ** y.real, x.real ** y)}
+# PyTorch's vectors and their ends give zeros of these either sign, and its acos of complex128 is a
+# difference of two angles.
+EITHER_ZERO = {"neg", "silu", "sinc", "acos", "mul", "addcmul", "div", "real div", "2j /"}
+
+
+def grid(dtype):
+    parts = torch.tensor(PARTS, dtype=dtype.to_real())
+    return torch.complex(*torch.meshgrid(parts, parts, indexing="ij")).flatten()
+
+
+def check_special(name, ours, theirs):
+    """NaN is one number, and part by part, beside what rounding makes of the whole."""
+    assert ours.dtype == theirs.dtype
+    if not theirs.is_complex():
+        ours, theirs = ours.double(), theirs.double()
+        near = torch.isclose(ours, theirs, rtol=1e-5, atol=0, equal_nan=True)
+        assert near.all(), (name, ours[~near][:4], theirs[~near][:4])
+        return
+    size = theirs.abs().to(torch.float64)
+    bound = torch.where(size.isfinite(), size, 0) * 64 * torch.finfo(theirs.dtype).eps
+    for one, other in ((ours.real.double(), theirs.real.double()),
+                       (ours.imag.double(), theirs.imag.double())):
+        near = (one == other) | (one.isnan() & other.isnan()) | ((one - other).abs() <= bound)
+        if name not in EITHER_ZERO:
+            near &= (one != 0) | (other != 0) | (one.signbit() == other.signbit())
+        assert near.all(), (name, ours[~near][:4], theirs[~near][:4])
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.complex128], ids=str)
+@pytest.mark.parametrize("way", [by_export, by_torch])
+@pytest.mark.parametrize("functions", [OF_ONE, OF_TWO], ids=["one", "two"])
+def test_special_numbers(functions, way, dtype, tmp_path):
+    args = (grid(dtype),)
+    if functions is OF_TWO:
+        some = args[0][::2]
+        args = tuple(a.flatten() for a in torch.meshgrid(some, some, indexing="ij"))
+
+    def function(*args):
+        return {name: one(*args) for name, one in functions.items()}
+    got, expected = way(function, args, tmp_path)(*args), function(*args)
+    for name, results in expected.items():
+        for ours, theirs in zip(leaves(got[name]), leaves(results), strict=True):
+            check_special(name, ours, theirs)

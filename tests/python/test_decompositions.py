@@ -122,6 +122,24 @@ def test_pickles_of_what_stays_with_pytorch():
     assert done.stdout.startswith(b"[[(1+0j)")
 
 
+WITHOUT_PYTORCH = """
+import fxjit, sys
+try:
+    fxjit.load(sys.argv[1])
+except fxjit.MissingFunctions as error:
+    assert isinstance(error, fxjit.UserError) and "torch" not in sys.modules
+    print(error)
+"""
+
+
+def test_what_files_lack_without_pytorch_has_a_type(tmp_path):
+    path = tmp_path / "program.pt2"
+    torch.export.save(torch.export.export(Call(STAYING["qr"]).eval(), (SQUARE,)), path)
+    done = subprocess.run([sys.executable, "-c", WITHOUT_PYTORCH, path], capture_output=True,
+                          check=True, text=True)
+    assert "torch.ops.aten.linalg_qr.default" in done.stdout
+
+
 @torch.library.custom_op("fxjit_tests::filled_by", mutates_args={"x", "others"})
 def filled_by(x: torch.Tensor, others: list[torch.Tensor], y: float) -> torch.Tensor:
     for one in [x, *others]:

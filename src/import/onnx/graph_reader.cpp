@@ -7,6 +7,7 @@
 #include "src/import/onnx/node_order.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/shape_arithmetic.h"
+#include "src/import/onnx/texts.h"
 #include "src/import/onnx/uint64.h"
 #include "src/import/onnx/unsigned_types.h"
 
@@ -82,6 +83,7 @@ Operand with_rank(Operand operand, const TypeInfo& type) {
 // Numbers that follow from sizes, the own results of types that are carried in
 // others, or those of the row.
 Results results_of(Call& call, const OpRow& row) {
+  if (const auto results = text_results(call, row)) return *results;
   if (const auto numbers = evaluate_numbers(call)) return *numbers;
   if (const auto results = float8_results(call, row)) return *results;
   if (const auto results = uint64_results(call, row)) return *results;
@@ -153,7 +155,9 @@ void GraphReader::read_initializers(const GraphInfo& graph, Scope& scope,
     try {
       const TensorInfo info = read_tensor_info(graph.initializers[i]);
       if (info.name.empty()) throw UserError("[onnx] it has no name");
-      Operand operand = recorder_.constant(file_.read(info), info.name);
+      Operand operand = info.data_type == kStringType
+                            ? text_tensor(recorder_, info)
+                            : recorder_.constant(file_.read(info), info.name);
       operand.unsigned_bits = unsigned_bits_of(info.data_type);
       operand.float8 = float8_of(info.data_type);
       if (!scope.define(info.name, std::move(operand)))

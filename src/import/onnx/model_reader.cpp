@@ -8,6 +8,7 @@
 #include "src/import/onnx/float8.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/survey.h"
+#include "src/import/onnx/texts.h"
 #include "src/import/onnx/unsigned_types.h"
 
 namespace fxjit::onnx {
@@ -184,6 +185,21 @@ void ModelReader::describe_output(const TypeInfo& type, Output& output) {
   for (const Dimension& dim : *type.shape) output.sizes.push_back(size_of(dim));
 }
 
+// Strings are what the graph makes of places in a list; other ways of making
+// them are none.
+void ModelReader::describe_texts(const Call& call, const TypeInfo& type,
+                                 Output& output) {
+  if (call.has(0) && call.operand(0).texts) {
+    output.texts = *call.operand(0).texts;
+    output.dtype = DType::i64;
+  } else if (call.has(0) && call.operand(0).columns) {
+    output.columns = *call.operand(0).columns;
+  } else if (type.kind == TypeInfo::Kind::tensor &&
+             type.element_type == kStringType) {
+    call.fail("its strings come from an op that is not supported");
+  }
+}
+
 Value ModelReader::read_outputs(const Scope& scope) {
   ValueList results;
   std::unordered_set<std::string> taken;
@@ -203,6 +219,7 @@ Value ModelReader::read_outputs(const Scope& scope) {
                         {}});
     outputs_.back().carried = carried_elements_of(info.type);
     describe_output(info.type, outputs_.back());
+    describe_texts(call, info.type, outputs_.back());
   }
   if (results.empty()) fail_model("the graph has no outputs");
   return results.size() == 1 ? results[0] : Value::tuple(std::move(results));

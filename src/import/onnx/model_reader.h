@@ -25,6 +25,8 @@ class ModelReader {
   void read_input(const ValueInfo& info, Scope& scope);
   void read_sizes(const TypeInfo& type, Input& input);
   static void describe_output(const TypeInfo& type, Output& output);
+  static void describe_texts(const Call& call, const TypeInfo& type,
+                             Output& output);
   Value read_outputs(const Scope& scope);
   std::vector<std::pair<std::string, std::string>> facts() const;
   std::shared_ptr<const import::InputChecks> make_checks() const;

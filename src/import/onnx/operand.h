@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "fxjit/carried_type.h"
@@ -44,6 +45,10 @@ struct Operand {
   UnsignedBits unsigned_bits = 0;
   // One of the types of 8 bits that float16 carries (float8.h).
   CarriedType float8 = CarriedType::none;
+  // What a tensor of strings is made of: the value holds places in this list.
+  std::shared_ptr<const std::vector<std::string>> texts;
+  // The labels of the value's columns: it is a list of maps, a row each.
+  std::shared_ptr<const ValueList> columns;
 
   Operand() = default;
   Operand(Value value) : value(std::move(value)) {}          // NOLINT

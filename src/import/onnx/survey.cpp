@@ -2,6 +2,7 @@
 
 #include "fxjit/error.h"
 #include "src/import/onnx/op_rows.h"
+#include "src/import/onnx/texts.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -28,8 +29,8 @@ class Survey {
       throw UserError("[onnx] " + place + ": graphs of more than " +
                       std::to_string(kMaxDepth) + " levels");
     for (size_t i = 0; i < graph.initializers.size(); ++i)
-      tensor(graph.initializers[i],
-             place + ".initializer[" + std::to_string(i) + "]");
+      initializer(graph.initializers[i],
+                  place + ".initializer[" + std::to_string(i) + "]");
     if (!graph.sparse_initializers.empty())
       add("sparse tensors", place + ".sparse_initializer");
     for (size_t i = 0; i < graph.inputs.size(); ++i)
@@ -80,6 +81,10 @@ class Survey {
     type(info.data_type, place + " \"" + std::string(info.name) + "\"");
   }
 
+  void initializer(Bytes bytes, const std::string& place) {
+    if (read_tensor_info(bytes).data_type != kStringType) tensor(bytes, place);
+  }
+
   void input(Bytes bytes, const std::string& place) {
     const ValueInfo info = read_value_info(bytes);
     const TypeInfo* inner = &info.type;
@@ -101,14 +106,13 @@ class Survey {
     if (!functions_.contains({domain, info.op, info.overload}))
       op(info, domain, opsets, place);
     for (const AttributeInfo& attribute : info.attributes) {
-      if (attribute.tensor)
-        tensor(*attribute.tensor, place + ", attribute");
+      if (attribute.tensor) tensor(*attribute.tensor, place + ", attribute");
       if (attribute.graph)
         graph(read_graph(*attribute.graph), opsets,
               place + ": " + std::string(attribute.name), depth + 1);
-      const bool names_type =
-          attribute.name == "to" || attribute.name == "dtype" ||
-          attribute.name == "output_dtype";
+      const bool names_type = attribute.name == "to" ||
+                              attribute.name == "dtype" ||
+                              attribute.name == "output_dtype";
       if (names_type && attribute.type == AttributeInfo::kInt &&
           attribute.integer != 0)
         type(attribute.integer,
@@ -118,9 +122,9 @@ class Survey {
 
   void op(const NodeInfo& info, std::string_view domain, const Opsets& opsets,
           const std::string& place) {
-    const std::string name = std::string(info.op) +
-                             (domain.empty() ? "" : " of the domain " +
-                                                        std::string(domain));
+    const std::string name =
+        std::string(info.op) +
+        (domain.empty() ? "" : " of the domain " + std::string(domain));
     if (!has_rows(domain, info.op)) {
       add("op " + name, place);
       return;
@@ -147,10 +151,10 @@ void check_support(const std::string& path, const ModelInfo& model,
     survey.nodes(function.nodes, opsets_of(function.opsets),
                  "function " + std::string(function.name), 0);
   if (survey.count() == 0) return;
-  throw NotImplementedError("[onnx] " + path + ": " +
-                            std::to_string(survey.count()) +
-                            (survey.count() == 1 ? " thing is" : " things are") +
-                            " not supported:" + survey.text());
+  throw NotImplementedError(
+      "[onnx] " + path + ": " + std::to_string(survey.count()) +
+      (survey.count() == 1 ? " thing is" : " things are") +
+      " not supported:" + survey.text());
 }
 
 }  // namespace fxjit::onnx

@@ -4,6 +4,7 @@
 
 #include "fxjit/exported.h"
 #include "fxjit/fx/graph_module.h"
+#include "fxjit/pt2.h"
 #include "src/fx/control_flow/functions.h"
 #include "src/import/pt2/archive.h"
 #include "src/import/pt2/origin.h"
@@ -251,7 +252,7 @@ void GraphReader::check_functions(const std::string& file) const {
     text +=
         "\ntorch.vmap is recorded slice by slice: save "
         "program.run_decompositions({}) in place of program";
-  throw UserError(text);
+  throw pt2::MissingFunctions(text);
 }
 
 void GraphReader::bind_results(const Field& node, fx::NodePtr call,

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fxjit/fx/target.h"
+#include "src/import/onnx/ops/coupling.h"
+#include "src/import/onnx/texts.h"
 
 namespace fxjit::onnx {
 
@@ -51,19 +52,23 @@ Value transformed(const Call& call, const Value& scores) {
   return transformed_by(call, call.text("post_transform", "NONE"), scores);
 }
 
-std::vector<int64_t> class_labels(const Call& call,
-                                  std::string_view attribute) {
-  if (const auto labels = call.integers(attribute)) return *labels;
-  call.fail("attribute " + std::string(attribute) +
-            " is missing; labels that are texts are not supported");
+ClassLabels class_labels(const Call& call, std::string_view integers,
+                         std::string_view texts) {
+  const auto strings = call.texts(texts);
+  if (!strings.empty()) return {{}, {strings.begin(), strings.end()}};
+  const auto labels = call.integers(integers);
+  if (labels && !labels->empty()) return {*labels, {}};
+  call.fail("attributes " + std::string(integers) + ", " + std::string(texts) +
+            ": expected one of them");
 }
 
-Value labels_at(const Call& call, const std::vector<int64_t>& labels,
-                const Value& places) {
-  return index_dim(integer_list(call, labels), 0, places);
+Operand labels_at(const Call& call, const ClassLabels& labels,
+                  const Value& places) {
+  if (!labels.texts.empty()) return text_tensor(places, labels.texts);
+  return index_dim(integer_list(call, labels.numbers), 0, places);
 }
 
-Results binary_results(const Call& call, const std::vector<int64_t>& labels,
+Results binary_results(const Call& call, const ClassLabels& labels,
                        const Value& score, double threshold,
                        const Value& first) {
   const Value flat = select(score, -1, 0);
@@ -111,7 +116,7 @@ Results linear_regressor(Call& call) {
 }
 
 Results linear_classifier(Call& call) {
-  const std::vector<int64_t> labels = class_labels(call, "classlabels_ints");
+  const ClassLabels labels = class_labels(call, "classlabels_ints");
   const auto intercepts = call.reals("intercepts");
   const size_t count = intercepts ? intercepts->size() : labels.size();
   const Value scores = linear_scores(call, count);
@@ -166,82 +171,6 @@ Results svm_regressor(Call& call) {
 }
 
 // --- Support vectors that vote for classes, two by two. ---
-
-// Probabilities of classes from those of the first of each pair, by the second
-// method of Wu, Lin and Weng (https://jmlr.org/papers/v5/wu04a.html), which
-// libsvm iterates up to this often and until no error is larger than 0.005 / k.
-constexpr int kCouplingTurns = 100;
-
-// What one class's probability changes by, and all others with it.
-class Coupling {
- public:
-  // `pairs` has the probability of class i beside class j for each i < j.
-  Coupling(const float* pairs, size_t classes)
-      : classes_(classes), q_(classes * classes), qp_(classes) {
-    for (size_t i = 0; i < classes; ++i)
-      for (size_t j = i + 1; j < classes; ++j) {
-        const float first = *pairs++, second = 1 - first;
-        q_[i * classes + i] += second * second;
-        q_[j * classes + j] += first * first;
-        q_[i * classes + j] = q_[j * classes + i] = -first * second;
-      }
-  }
-
-  void run(float* p) {
-    std::fill_n(p, classes_, 1.0f / static_cast<float>(classes_));
-    for (int turn = 0; turn < kCouplingTurns && !is_done(p); ++turn)
-      for (size_t t = 0; t < classes_; ++t) change(t, p);
-  }
-
- private:
-  bool is_done(const float* p) {
-    sum_ = 0;
-    for (size_t i = 0; i < classes_; ++i) {
-      qp_[i] = 0;
-      for (size_t j = 0; j < classes_; ++j)
-        qp_[i] += q_[i * classes_ + j] * p[j];
-      sum_ += p[i] * qp_[i];
-    }
-    float error = 0;
-    for (const float one : qp_) error = std::max(error, std::abs(one - sum_));
-    return error < 0.005f / static_cast<float>(classes_);
-  }
-
-  void change(size_t t, float* p) {
-    const float own = q_[t * classes_ + t], by = (sum_ - qp_[t]) / own;
-    p[t] += by;
-    sum_ = (sum_ + by * (by * own + 2 * qp_[t])) / (1 + by) / (1 + by);
-    for (size_t i = 0; i < classes_; ++i) {
-      qp_[i] = (qp_[i] + by * q_[t * classes_ + i]) / (1 + by);
-      p[i] /= 1 + by;
-    }
-  }
-
-  const size_t classes_;
-  std::vector<float> q_, qp_;
-  float sum_ = 0;
-};
-
-// (float [n, pairs], number of classes): [n, classes].
-Value coupled(const ValueList& args, const Kwargs&) {
-  const Tensor pairs = args.at(0).as_tensor().contiguous();
-  const int64_t classes = args.at(1).as_int();
-  const Tensor made = Tensor::empty({pairs.size(0), classes}, DType::f32);
-  for (int64_t i = 0; i < pairs.size(0); ++i)
-    Coupling(pairs.data_as<float>() + i * pairs.size(1),
-             static_cast<size_t>(classes))
-        .run(made.data_as<float>() + i * classes);
-  return made;
-}
-
-Value coupled_classes(const Call& call, const Value& pairs, int64_t classes) {
-  static const fx::Function& function =
-      fx::define_function("fxjit.onnx.coupled_classes", coupled);
-  Value example;
-  if (const Value known = Recorder::example(pairs); known.is_tensor())
-    example = Tensor::meta({known.as_tensor().size(0), classes}, DType::f32);
-  return call.recorder().record_function(function, {pairs, classes}, example);
-}
 
 class VotingVectors {
  public:
@@ -347,16 +276,29 @@ class VotingVectors {
   size_t vectors_ = 0;
 };
 
+// Without support vectors the coefficients are those of each class. Which of
+// two classes wins, the standard leaves open and ONNX Runtime does not take
+// from the greater score.
+Results linear_svm(const Call& call, const ClassLabels& labels) {
+  if (labels.size() == 2)
+    call.fail("two classes without support vectors are not supported");
+  const auto rho = call.reals("rho");
+  if (!rho || rho->empty()) call.fail("attribute rho is missing");
+  const Value scores = linear_scores(call, labels.size()) + rho->front();
+  return std::vector<Operand>{labels_at(call, labels, argmax(scores, -1)),
+                              transformed(call, scores)};
+}
+
 Results svm_classifier(Call& call) {
-  const std::vector<int64_t> labels = class_labels(call, "classlabels_ints");
+  const ClassLabels labels = class_labels(call, "classlabels_ints");
   const auto counts = call.integers("vectors_per_class");
-  if (labels.size() < 2 || !counts || counts->empty())
-    call.fail("a classifier without support vectors is not supported");
+  if (labels.size() < 2) call.fail("classes: expected at least two");
+  if (!counts || counts->empty()) return linear_svm(call, labels);
   const Value given = cast(call, call[0], DType::f32);
   const Value x = call.rank(0) == 1 ? unsqueeze(given, 0) : given;
   const VotingVectors voting(call, labels.size());
   const Value scores = voting.scores(x);
-  const Value label = labels_at(call, labels, voting.winners(scores));
+  const Operand label = labels_at(call, labels, voting.winners(scores));
   if (call.has_attribute("prob_a"))
     return std::vector<Operand>{
         label, transformed(call, voting.probabilities(scores))};
@@ -367,8 +309,16 @@ Results svm_classifier(Call& call) {
   return std::vector<Operand>{label, cat(Value::list({other, scores}), -1)};
 }
 
-// A list of maps from labels to scores is not given: the scores are, by column.
-Results zip_map(Call& call) { return call.operand(0); }
+// The scores, by column; what is a list of maps to callers is known of them.
+Results zip_map(Call& call) {
+  const ClassLabels labels =
+      class_labels(call, "classlabels_int64s", "classlabels_strings");
+  Operand scores = call.operand(0);
+  ValueList columns(labels.texts.begin(), labels.texts.end());
+  columns.insert(columns.end(), labels.numbers.begin(), labels.numbers.end());
+  scores.columns = std::make_shared<const ValueList>(std::move(columns));
+  return scores;
+}
 
 constexpr OpRow kEstimatorsOps[] = {
     {.op = "LinearClassifier", .run = linear_classifier, .domain = kMl},

@@ -17,22 +17,31 @@ Value number_list(const Call& call, const std::vector<double>& numbers,
 // Integers, of one dim.
 Value integer_list(const Call& call, const std::vector<int64_t>& numbers);
 
-// Scores [n, classes] by a transform, "SOFTMAX", and by that which the attribute
-// post_transform names.
+// Scores [n, classes] by a transform, "SOFTMAX", and by that which the
+// attribute post_transform names.
 Value transformed_by(const Call& call, std::string_view name,
                      const Value& scores);
 Value transformed(const Call& call, const Value& scores);
 
-// The classes' labels, which are integers; fails for texts.
-std::vector<int64_t> class_labels(const Call& call, std::string_view attribute);
-// Those at these places, int64 [n].
-Value labels_at(const Call& call, const std::vector<int64_t>& labels,
-                const Value& places);
+// Labels of classes: integers or texts.
+struct ClassLabels {
+  std::vector<int64_t> numbers;
+  std::vector<std::string> texts;
+
+  size_t size() const { return texts.empty() ? numbers.size() : texts.size(); }
+};
+
+// Those of the attribute for integers or of that for texts.
+ClassLabels class_labels(const Call& call, std::string_view integers,
+                         std::string_view texts = "classlabels_strings");
+// Those at these places: int64 [n], or strings.
+Operand labels_at(const Call& call, const ClassLabels& labels,
+                  const Value& places);
 
 // The two results of a classifier of two classes that computes one score [n,
 // 1]: the second label where the score is above `threshold`, and a score for
 // each, `first` for the first class.
-Results binary_results(const Call& call, const std::vector<int64_t>& labels,
+Results binary_results(const Call& call, const ClassLabels& labels,
                        const Value& score, double threshold,
                        const Value& first);
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "src/import/onnx/ops/estimators.h"
+#include "src/import/onnx/texts.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -121,6 +122,7 @@ Results label_encoder(Call& call) {
   };
   Value values;
   Value otherwise;
+  std::vector<std::string> texts;
   if (const auto ints = call.integers("values_int64s")) {
     check(ints->size());
     values = integer_list(call, picked(*ints, table.order));
@@ -129,8 +131,18 @@ Results label_encoder(Call& call) {
     check(reals->size());
     values = number_list(call, picked(*reals, table.order), DType::f32);
     otherwise = call.real("default_float", -0.0);
+  } else if (!call.texts("values_strings").empty()) {
+    const auto strings = call.texts("values_strings");
+    check(strings.size());
+    for (const size_t i : table.order) texts.emplace_back(strings[i]);
+    texts.push_back(call.text("default_string", "_Unused"));
+    std::vector<int64_t> places(table.order.size());
+    std::iota(places.begin(), places.end(), int64_t{0});
+    values = integer_list(call, places);
+    otherwise = static_cast<int64_t>(places.size());
   } else {
-    call.fail("values: expected values_int64s or values_floats");
+    call.fail(
+        "values: expected values_int64s, values_floats or values_strings");
   }
   const Value x = call[0];
   const auto last = static_cast<int64_t>(table.order.size()) - 1;
@@ -140,7 +152,9 @@ Results label_encoder(Call& call) {
   Value found = key == x;
   if (table.has_nan)
     found = logical_or(found, logical_and(isnan(key), isnan(x)));
-  return where(found, index_dim(values, 0, place), otherwise);
+  const Value made = where(found, index_dim(values, 0, place), otherwise);
+  if (texts.empty()) return made;
+  return text_tensor(made, std::move(texts));
 }
 
 // Columns by number; of one row without dims in front, one row.

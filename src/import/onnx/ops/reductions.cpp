@@ -37,27 +37,35 @@ Value product_over(const Call& call, const Value& x, const Value& dims) {
   return keeps_dims(call) ? result : squeeze(result, dims);
 }
 
-// Whichever dims are reduced, each result is then one of no elements, or there
-// are no results.
-bool has_no_elements(const Call& call) {
+bool has_elements(const Call& call) {
   for (const Value& size : call.sizes(0))
-    if (size.is_int() && size.as_int() == 0) return true;
-  return false;
+    if (!size.is_int() || size.as_int() == 0) return false;
+  return true;
 }
 
-// What the smallest or largest of no elements is.
-Value extreme_of_none(const Call& call, const Value& dims, double extreme) {
-  const Value zeros =
-      sum(cast(call, call[0], DType::f32), dims, keeps_dims(call));
-  return cast(call, zeros + extreme, call.dtype(0));
+// The greatest number of the type, or the least; those of unsigned types that
+// wider ones carry. uint64 comes turned, in the order of int64.
+Value limit_of(const Call& call, bool greatest) {
+  const DType type = call.dtype(0);
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (is_floating(type)) return greatest ? infinity : -infinity;
+  if (type == DType::boolean) return greatest;
+  const int unsigned_bits = call.unsigned_bits(0);
+  const bool has_sign = type != DType::u8 && unsigned_bits % 64 == 0;
+  const int bits = unsigned_bits != 0 ? unsigned_bits
+                                      : static_cast<int>(8 * dtype_size(type));
+  const int64_t most =
+      static_cast<int64_t>(~uint64_t{0} >> (64 - bits + has_sign));
+  if (greatest) return most;
+  return has_sign ? -most - 1 : int64_t{0};
 }
 
-template <Value (*kReduce)(const Arg&, const Arg&, const Arg&), int kSign>
+template <bool kMax>
 Value extreme_over(const Call& call, const Value& x, const Value& dims) {
-  if (has_no_elements(call))
-    return extreme_of_none(call, dims,
-                           kSign * std::numeric_limits<double>::infinity());
-  return kReduce(x, dims, keeps_dims(call));
+  if (has_elements(call))
+    return (kMax ? amax : amin)(x, dims, keeps_dims(call));
+  return function(kMax ? "fxjit.amax_or" : "fxjit.amin_or",
+                  {x, dims, keeps_dims(call), limit_of(call, !kMax)});
 }
 
 Value l1_over(const Call& call, const Value& x, const Value& dims) {
@@ -78,9 +86,6 @@ Value log_sum_over(const Call& call, const Value& x, const Value& dims) {
 }
 
 Value log_sum_exp_over(const Call& call, const Value& x, const Value& dims) {
-  if (has_no_elements(call))
-    return extreme_of_none(call, dims,
-                           -std::numeric_limits<double>::infinity());
   const Value real = is_floating(call.dtype(0)) ? x : cast(call, x, DType::f64);
   return cast(call, logsumexp(real, dims, keeps_dims(call)), call.dtype(0));
 }
@@ -151,9 +156,9 @@ constexpr OpRow kReductionsOps[] = {
     {.op = "ReduceL2", .run = reduce_elements<l2_over>},
     {.op = "ReduceLogSum", .run = reduce_elements<log_sum_over>},
     {.op = "ReduceLogSumExp", .run = reduce_elements<log_sum_exp_over>},
-    {.op = "ReduceMax", .run = reduce_or_keep<extreme_over<amax, -1>>},
+    {.op = "ReduceMax", .run = reduce_or_keep<extreme_over<true>>},
     {.op = "ReduceMean", .run = reduce_or_keep<mean_over>},
-    {.op = "ReduceMin", .run = reduce_or_keep<extreme_over<amin, 1>>},
+    {.op = "ReduceMin", .run = reduce_or_keep<extreme_over<false>>},
     {.op = "ReduceProd", .run = reduce_or_keep<product_over>},
     {.op = "ReduceSum", .run = reduce_or_keep<sum_over>},
     {.op = "ReduceSumSquare", .run = reduce_elements<sum_square_over>},

@@ -152,7 +152,7 @@ Results tree_regressor(Call& call) {
 }
 
 Results tree_classifier(Call& call) {
-  const std::vector<int64_t> labels = class_labels(call, "classlabels_int64s");
+  const ClassLabels labels = class_labels(call, "classlabels_int64s");
   const TreeEnsemble trees = EnsembleReader(call, "class").run();
   const auto count = static_cast<int64_t>(labels.size());
   const std::vector<double> base = base_values(call);

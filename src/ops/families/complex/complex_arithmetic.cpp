@@ -53,13 +53,13 @@ Value div(const OpCall& call) {
   return complex_quotient(operand(call[0], dtype), operand(call[1], dtype));
 }
 
-// Operands of a sum, the second multiplied by alpha.
+// Operands of a sum, the second multiplied by alpha or, for a difference, by
+// -alpha: complex numbers even where they are 1 and -1, 0 * infinity is NaN.
 std::pair<Parts, Parts> summands(const OpCall& call, size_t first,
-                                 size_t second) {
+                                 size_t second, int sign) {
   const DType part = part_type(result_dtype(call));
-  const Parts b = parts_of(call[second], part);
   return {parts_of(call[first], part),
-          same(call[2], 1) ? b : product(b, {call[2], 0.0})};
+          product(parts_of(call[second], part), {call[2] * sign, 0.0})};
 }
 
 // Imaginary parts that come from one operand alone may have fewer dims.
@@ -69,19 +69,18 @@ Value sum_of(const Value& re, const Value& im) {
       re, meta_of(im).sizes() == sizes ? im : fxjit::expand(im, sizes));
 }
 
-Value add(const OpCall& call) {
-  const auto [a, b] = summands(call, 0, 1);
+// The sum where torch has no alpha.
+Value plain_sum(const Value& x, const Value& y) {
+  const DType part =
+      part_type(promote_types(meta_of(x).dtype(), meta_of(y).dtype()));
+  const Parts a = parts_of(x, part), b = parts_of(y, part);
   return sum_of(a.re + b.re, a.im + b.im);
 }
 
-Value sub(const OpCall& call) {
-  const auto [a, b] = summands(call, 0, 1);
-  return sum_of(a.re - b.re, a.im - b.im);
-}
-
-Value rsub(const OpCall& call) {
-  const auto [a, b] = summands(call, 1, 0);
-  return sum_of(a.re - b.re, a.im - b.im);
+template <size_t kFirst, size_t kSecond, int kSign>
+Value sum(const OpCall& call) {
+  const auto [a, b] = summands(call, kFirst, kSecond, kSign);
+  return sum_of(a.re + b.re, a.im + b.im);
 }
 
 Value map(const OpCall& call) { return complex_map(call[0], call.op.name()); }
@@ -100,6 +99,7 @@ Value pow(const OpCall& call) {
   if (is(0.5)) return complex_map(base, "sqrt");
   if (is(-0.5)) return complex_map(base, "rsqrt");
   if (is(-1)) return complex_map(base, "reciprocal");
+  if (is(-2)) return complex_map(base * base, "reciprocal");
   return complex_power(base, operand(call[1], dtype));
 }
 
@@ -172,7 +172,7 @@ Value matmul(const OpCall& call) { return products(call, call.op.name(), 0); }
 
 Value linear(const OpCall& call) {
   const Value made = products(call, "linear", 0);
-  return call.has(2) ? made + call[2] : made;
+  return call.has(2) ? plain_sum(made, call[2]) : made;
 }
 
 // beta * input + alpha * a product that this row is.
@@ -182,18 +182,19 @@ Value added(const OpCall& call, std::string_view row) {
     return same(factor, 1) ? value : value * factor;
   };
   const Value product = scaled(made, call[4]);
-  return same(call[3], 0) ? product : scaled(call[0], call[3]) + product;
+  return same(call[3], 0) ? product
+                          : plain_sum(scaled(call[0], call[3]), product);
 }
 
 Value addmm(const OpCall& call) { return added(call, "mm"); }
 Value baddbmm(const OpCall& call) { return added(call, "bmm"); }
 
 Value addcmul(const OpCall& call) {
-  return call[0] + call[1] * call[3] * call[2];
+  return plain_sum(call[0], call[1] * call[3] * call[2]);
 }
 
 Value addcdiv(const OpCall& call) {
-  return call[0] + call[1] * call[3] / call[2];
+  return plain_sum(call[0], call[1] * call[3] / call[2]);
 }
 
 Value where(const OpCall& call) {
@@ -266,7 +267,7 @@ Value like(const OpCall& call) {
 constexpr ComplexForm kArithmetic[] = {
     {"acos", map},
     {"acosh", map},
-    {"add", add},
+    {"add", sum<0, 1, 1>},
     {"addcdiv", addcdiv},
     {"addcmul", addcmul},
     {"addmm", addmm},
@@ -327,7 +328,7 @@ constexpr ComplexForm kArithmetic[] = {
     {"repeat", by_parts},
     {"repeat_interleave", by_parts},
     {"rsqrt", map},
-    {"rsub", rsub},
+    {"rsub", sum<1, 0, -1>},
     {"scatter", by_parts},
     {"scatter_add", by_parts},
     {"select_scatter", by_parts},
@@ -341,7 +342,7 @@ constexpr ComplexForm kArithmetic[] = {
     {"sqrt", map},
     {"square", square},
     {"std", std},
-    {"sub", sub},
+    {"sub", sum<0, 1, -1>},
     {"sum", typed_by_parts},
     {"take", by_parts},
     {"take_along_dim", by_parts},

@@ -61,9 +61,11 @@ Number<T> expm1(Number<T> x) {
 template <typename T>
 Number<T> log1p(Number<T> x) {
   const T a = x.real(), b = x.imag();
-  const T size = std::abs(a) < T(0.5) && std::abs(b) < T(0.5)
-                     ? std::log1p(2 * a + a * a + b * b) / 2
-                     : std::log(std::abs(Number<T>(1 + a, b)));
+  if (std::isnan(a) || std::isnan(b)) return {a + b, a + b};
+  const T above = 2 * a + a * a + b * b;
+  const bool is_near = std::abs(a) < T(0.5) && std::abs(b) < T(0.5);
+  if (!is_near) return std::log(Number<T>(1 + a, b));
+  const T size = a == 0 && b == 0 ? a : std::log1p(above) / 2;
   return {size, std::atan2(b, 1 + a)};
 }
 

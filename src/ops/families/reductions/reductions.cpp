@@ -135,6 +135,17 @@ Value decompose_extremum(const OpCall& call) {
   return Value::tuple({extremum, position(call[0], call[1], call[2])});
 }
 
+// amax and amin with a value for none: input, dim, keepdim, of_none.
+template <bool kMax>
+Value extreme_or(const OpCall& call) {
+  const Tensor input = meta_of(call[0]);
+  const Dims axes = axes_arg(call, 1, input.dim());
+  if (count_along(input, axes) == 0)
+    return fxjit::full(reduced_shape(input.sizes(), axes, call.flag(2)),
+                       call[3], input.dtype());
+  return (kMax ? amax : amin)(call[0], axes_value(axes), call[2]);
+}
+
 Value decompose_mean(const OpCall& call) {
   const Tensor input = meta_of(call[0]);
   const DType dtype = dtype_arg(call, 3, input.dtype());
@@ -281,6 +292,10 @@ constexpr OpRow kReductionsRows[] = {
              eager_position<true>, decompose_position<true>),
     made_row("argmin", kAlong, "torch.argmin .argmin", infer_position,
              eager_position<false>, decompose_position<false>),
+    composed_row("fxjit.amax_or", "input, dim, keepdim, of_none",
+                 "fxjit.amax_or", extreme_or<true>),
+    composed_row("fxjit.amin_or", "input, dim, keepdim, of_none",
+                 "fxjit.amin_or", extreme_or<false>),
     composed_row("mean", kAlongTyped, "torch.mean .mean", decompose_mean),
     composed_row("var", kSpread, "torch.var .var", spread<false>),
     composed_row("std", kSpread, "torch.std .std", spread<true>),
