@@ -6,10 +6,7 @@ using program::ColumnReads;
 using program::ResampleNumber;
 
 ResampleColumns::ResampleColumns(const ResampleParts& parts)
-    : parts_(parts),
-      form_(parts.form),
-      b_(parts.b),
-      joined_dtype_(form_.column_taps == 0 ? form_.dtype : DType::f32) {
+    : parts_(parts), form_(parts.form), b_(parts.b) {
   Value* lanes = b_.i64(parts.lanes);
   Value* channels = parts.number(ResampleNumber::channels_of_block);
   pitch_ = b_.mul(
@@ -86,25 +83,31 @@ Value* ResampleColumns::picked(Value* from, Value* c, int64_t tap) const {
   return b_.select(b_.lt(lanes, count), low, high);
 }
 
+// The vector at `place` of a row of a plane, behind `c` of others.
+Value* ResampleColumns::resized(Value* from, Value* c,
+                                const Place& place) const {
+  Value* sum = nullptr;
+  for (int64_t tap = 0; tap < form_.column_taps; ++tap) {
+    Value* element = form_.has_table() ? picked(from, c, tap)
+                                       : gathered(from, place.first, tap);
+    Value* weight = nullptr;
+    if (form_.column_weights) {
+      Place at = place;
+      at.first = b_.i64(0);
+      weight = load_at(b_, DType::f32, 1,
+                       parts_.entry(parts_.column_weights, tap,
+                                    parts_.columns(), place.first),
+                       at);
+    }
+    sum = added(sum, element, weight);
+  }
+  return sum;
+}
+
 void ResampleColumns::widen(Value* from, Value* to) const {
   parts_.each_vector(parts_.columns(), [&](Value* c, Value* first) {
     const Place place = parts_.place(first, parts_.columns());
-    Value* sum = nullptr;
-    for (int64_t tap = 0; tap < form_.column_taps; ++tap) {
-      Value* element =
-          form_.has_table() ? picked(from, c, tap) : gathered(from, first, tap);
-      Value* weight = nullptr;
-      if (form_.column_weights) {
-        Place at = place;
-        at.first = b_.i64(0);
-        weight = load_at(
-            b_, DType::f32, 1,
-            parts_.entry(parts_.column_weights, tap, parts_.columns(), first),
-            at);
-      }
-      sum = added(sum, element, weight);
-    }
-    store_at(b_, DType::f32, 1, sum, to, place);
+    store_at(b_, DType::f32, 1, resized(from, c, place), to, place);
   });
 }
 
@@ -121,72 +124,89 @@ void ResampleColumns::each_channel(Value* channel, Body body) const {
   });
 }
 
+ResampleColumns::Columns ResampleColumns::columns_at(Value* x) const {
+  Columns columns;
+  Value* step = parts_.number(ResampleNumber::column_step);
+  if (form_.column_taps == 0) return {{b_.mul(x, step)}, {}};
+  for (int64_t tap = 0; tap < form_.column_taps; ++tap) {
+    const auto entry = [&](Value* table) {
+      return parts_.entry(table, tap, parts_.columns(), x);
+    };
+    Value* place = b_.load_raw(b_.i32(), entry(parts_.column_places));
+    columns.offsets.push_back(
+        b_.mul(b_.ir().CreateSExt(place, b_.i64()), step));
+    if (form_.column_weights)
+      columns.weights.push_back(b_.load_broadcast(
+          DType::f32, entry(parts_.column_weights), parts_.lanes));
+  }
+  return columns;
+}
+
+// The channels at `place` of a place in the result, from a row of an image.
+Value* ResampleColumns::resized_channels(Value* from, const Columns& columns,
+                                         const Place& place) const {
+  Value* sum = nullptr;
+  for (size_t tap = 0; tap < columns.offsets.size(); ++tap) {
+    Value* first = parts_.elements(from, columns.offsets[tap]);
+    sum = added(sum, load_at(b_, form_.dtype, 1, first, place),
+                columns.weights.empty() ? nullptr : columns.weights[tap]);
+  }
+  return sum;
+}
+
 void ResampleColumns::widen_channels(Value* from, Value* to,
                                      Value* channel) const {
-  Value* columns = parts_.columns();
-  b_.loop(b_.i64(0), columns, b_.i64(1), [&](Value* x) {
-    Values firsts, weights;
-    for (int64_t tap = 0; tap < form_.column_taps; ++tap) {
-      Value* place = b_.ir().CreateSExt(
-          b_.load_raw(b_.i32(),
-                      parts_.entry(parts_.column_places, tap, columns, x)),
-          b_.i64());
-      firsts.push_back(parts_.elements(
-          from, b_.mul(place, parts_.number(ResampleNumber::column_step))));
-      if (form_.column_weights)
-        weights.push_back(b_.load_broadcast(
-            DType::f32, parts_.entry(parts_.column_weights, tap, columns, x),
-            parts_.lanes));
-    }
+  b_.loop(b_.i64(0), parts_.columns(), b_.i64(1), [&](Value* x) {
+    const Columns columns = columns_at(x);
     Value* at = parts_.floats(to, b_.mul(x, pitch_));
     each_channel(channel, [&](Value* c, Value* first) {
       const Place place = parts_.place(first, parts_.arguments.inner);
-      Value* sum = nullptr;
-      for (size_t tap = 0; tap < firsts.size(); ++tap)
-        sum = added(sum, load_at(b_, form_.dtype, 1, firsts[tap], place),
-                    weights.empty() ? nullptr : weights[tap]);
       Place local = place;
       local.first = c;
-      store_at(b_, DType::f32, 1, sum, at, local);
+      store_at(b_, DType::f32, 1, resized_channels(from, columns, place), at,
+               local);
     });
   });
 }
 
-// A vector at `place` of rows that begin `offset` elements behind theirs.
-Value* ResampleColumns::joined(const Rows& rows, Value* offset,
-                               const Place& place) const {
+Value* ResampleColumns::joined(
+    const Rows& rows, llvm::function_ref<Value*(Value* row)> read) const {
   Value* sum = nullptr;
-  for (size_t tap = 0; tap < rows.firsts.size(); ++tap) {
-    Value* row = offset == nullptr
-                     ? rows.firsts[tap]
-                     : b_.offset(rows.firsts[tap],
-                                 b_.memory_type(joined_dtype_), offset);
-    sum = added(sum, load_at(b_, joined_dtype_, 1, row, place),
+  for (size_t tap = 0; tap < rows.firsts.size(); ++tap)
+    sum = added(sum, read(rows.firsts[tap]),
                 rows.weights.empty() ? nullptr : rows.weights[tap]);
-  }
   return sum;
 }
 
 void ResampleColumns::join(const Rows& rows, const Values& point) const {
   const Values operands = parts_.moved(parts_.bases, 0, point);
-  parts_.each_vector(parts_.columns(), [&](Value*, Value* first) {
+  parts_.each_vector(parts_.columns(), [&](Value* c, Value* first) {
     const Place place = parts_.place(first, parts_.columns());
-    parts_.emit_epilogue(joined(rows, nullptr, place), operands, place);
+    Value* sum = joined(rows, [&](Value* row) {
+      if (form_.has_ring()) return load_at(b_, DType::f32, 1, row, place);
+      return form_.column_taps > 0 ? resized(row, c, place)
+                                   : load_at(b_, form_.dtype, 1, row, place);
+    });
+    parts_.emit_epilogue(sum, operands, place);
   });
 }
 
 void ResampleColumns::join_channels(const Rows& rows, Value* image,
                                     Value* channel, Value* y) const {
-  const bool resized = form_.column_taps > 0;
-  Value* step = resized ? pitch_ : parts_.number(ResampleNumber::column_step);
   b_.loop(b_.i64(0), parts_.columns(), b_.i64(1), [&](Value* x) {
     const Values operands = parts_.moved(parts_.bases, 0, {image, y, x});
-    Value* offset = b_.mul(x, step);
+    const Columns columns = form_.has_ring() ? Columns{} : columns_at(x);
+    Value* offset = b_.mul(x, pitch_);
     each_channel(channel, [&](Value* c, Value* first) {
       const Place place = parts_.place(first, parts_.arguments.inner);
       Place local = place;
-      if (resized) local.first = c;
-      parts_.emit_epilogue(joined(rows, offset, local), operands, place);
+      local.first = c;
+      Value* sum = joined(rows, [&](Value* row) {
+        return form_.has_ring() ? load_at(b_, DType::f32, 1,
+                                          parts_.floats(row, offset), local)
+                                : resized_channels(row, columns, place);
+      });
+      parts_.emit_epilogue(sum, operands, place);
     });
   });
 }

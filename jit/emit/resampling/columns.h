@@ -66,14 +66,23 @@ class ResampleColumns {
   Value* gathered(Value* from, Value* first, int64_t tap) const;
   Value* picked(Value* from, Value* c, int64_t tap) const;
   Value* table_entry(Value* c, int64_t tap) const;
-  Value* joined(const Rows& rows, Value* offset, const Place& place) const;
+  Value* resized(Value* from, Value* c, const Place& place) const;
+  // The columns under a place of the result: how far from the first one of the
+  // row, in elements, and their weights.
+  struct Columns {
+    Values offsets, weights;
+  };
+  Columns columns_at(Value* x) const;
+  Value* resized_channels(Value* from, const Columns& columns,
+                          const Place& place) const;
+  Value* joined(const Rows& rows,
+                llvm::function_ref<Value*(Value* row)> read) const;
   Value* added(Value* sum, Value* element, Value* weight) const;
 
   const ResampleParts& parts_;
   const program::ResampleForm& form_;
   VectorBuilder& b_;
-  DType joined_dtype_;  // Of the rows that are joined.
-  Value* pitch_;        // From place to place in the ring, in floats.
+  Value* pitch_;  // From place to place in the ring, in floats.
 };
 
 }  // namespace fxjit::jit

@@ -33,7 +33,7 @@ class Resampling {
     Value* first = b_.mul(block, each);
     Value* end = b_.min(b_.add(first, each), parts_.rows());
     begin_slice(slice);
-    for (int64_t slot = 0; slot < form_.row_span; ++slot)
+    for (int64_t slot = 0; form_.has_ring() && slot < form_.row_span; ++slot)
       b_.store_raw(b_.i64(-1), held(b_.i64(slot)));
     b_.loop(first, end, b_.i64(1), [&](Value* y) { emit_row(y); });
   }
@@ -81,11 +81,11 @@ class Resampling {
     return b_.ir().CreateSExt(b_.load_raw(b_.i32(), at), b_.i64());
   }
 
-  // Where that row lies, in the ring if its columns are resized.
+  // Where that row lies: in the ring, or in the input.
   Value* row_of(Value* place) {
     Value* from = parts_.elements(
         plane_, b_.mul(place, number(ResampleNumber::row_step)));
-    if (form_.column_taps == 0) return from;
+    if (!form_.has_ring()) return from;
     Value* slot = b_.ir().CreateURem(place, b_.i64(form_.row_span));
     Value* to = parts_.floats(parts_.args.scratch(),
                               b_.mul(slot, number(ResampleNumber::ring_row)));

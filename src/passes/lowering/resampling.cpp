@@ -90,6 +90,10 @@ Value lower_resample(GraphBuilder& b, const ops::Op&, const ValueList& args) {
   const bool has_code =
       dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
   if (!has_code || x.numel() == 0 || x.dim() < 3 || x.dim() > 5) return {};
+  // Half types are copied as they are, if not element by element.
+  const bool sums = std::ranges::any_of(
+      args[3].as_sequence(), [](const Value& w) { return !w.is_none(); });
+  if (dtype != DType::f32 && !sums && is_channels_last(x)) return {};
   std::array<Along, 3> along;  // Of depth, height and width.
   for (size_t i = 0; i < args[1].size(); ++i) {
     const int dim = wrap_dim(args[1].at(i).as_int(), x.dim());

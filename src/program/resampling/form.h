@@ -37,6 +37,11 @@ struct ResampleForm {
   size_t own_operands() const {
     return size_t{2} + row_weights + (column_taps > 0) + column_weights;
   }
+  // Whether rows of resized columns wait in the ring: where each is read once,
+  // they are made when rows are joined.
+  bool has_ring() const {
+    return column_taps > 0 && (row_taps > 1 || row_weights);
+  }
   // Whether places of columns are turned into lanes of vectors first.
   bool has_table() const {
     return !channels_inner && column_taps > 0 && reads != ColumnReads::gather;

@@ -29,13 +29,18 @@ ColumnReads column_reads(const ResampleStep& step) {
   return ColumnReads::gather;
 }
 
+// See ResampleForm::has_ring.
+bool has_ring(const ResampleStep& step) {
+  return step.column_taps > 0 && (step.row_taps > 1 || step.row_weights);
+}
+
 // Rows of resized columns stay in the second-level cache: channels are cut into
 // blocks where they would not.
 void cut_channels(ResampleStep& step) {
   constexpr int64_t kRingFloats = int64_t{128} << 8;
   ResampleCode& code = step.code;
   code.channels_of_block = std::max<int64_t>(1, step.channels());
-  if (!step.channels_inner || step.column_taps == 0) return;
+  if (!step.channels_inner || !has_ring(step)) return;
   const int64_t place = step.row_span * std::max<int64_t>(1, step.columns());
   const int64_t room =
       std::max(code.lanes, kRingFloats / place / code.lanes * code.lanes);
@@ -73,7 +78,7 @@ void ResampleStep::analyse(const Machine& machine) {
   cut_channels(*this);
   cut_rows(*this, machine.threads);
   const int64_t vectors = support::ceil_div(inner, code.lanes);
-  if (column_taps > 0)
+  if (has_ring(*this))
     code.ring_row =
         channels_inner
             ? columns() * support::round_up(code.channels_of_block, code.lanes)
