@@ -34,8 +34,8 @@ endif()
 function(fxjit_add_generator_id target)
   set(sources)
   foreach(folder IN ITEMS jit src/weights src/program/attention src/program/columns
-      src/program/driver src/program/integers src/program/rows src/program/steps
-      src/program/tiles src/program/windows src/program/winograd)
+      src/program/driver src/program/integers src/program/resampling src/program/rows
+      src/program/steps src/program/tiles src/program/windows src/program/winograd)
     file(GLOB_RECURSE found CONFIGURE_DEPENDS
       ${PROJECT_SOURCE_DIR}/${folder}/*.cpp ${PROJECT_SOURCE_DIR}/${folder}/*.h)
     list(APPEND sources ${found})

@@ -8,6 +8,7 @@
 #include "src/program/columns/form.h"
 #include "src/program/driver/form.h"
 #include "src/program/integers/form.h"
+#include "src/program/resampling/form.h"
 #include "src/program/rows/form.h"
 #include "src/program/tiles/form.h"
 #include "src/program/windows/form.h"
@@ -38,6 +39,9 @@ void emit(VectorBuilder& b, const program::WinogradForm& form);
 
 // Windows that move over planes: see program/windows/step.h.
 void emit(VectorBuilder& b, const program::WindowForm& form);
+
+// Images to other sizes: see program/resampling/step.h.
+void emit(VectorBuilder& b, const program::ResampleForm& form);
 
 // Attention: scaled dot products, masks, softmax and the weighted sum of values
 // in one pass over blocks of queries. Knows no buffers and no sizes but depths.

@@ -195,6 +195,8 @@ class VectorBuilder {
   }
   // Widens with zeros in the new lanes, or cuts.
   Value* resize(Value* vector, int lanes);
+  // Lane k is lane indices[k] (i32, one of the vector's) of lanes() floats.
+  Value* permute(Value* vector, Value* indices);
   // All lanes to one scalar, as a tree of shuffles: always the same order.
   Value* reduce(Value* vector,
                 llvm::function_ref<Value*(Value*, Value*)> combine);

@@ -1,5 +1,6 @@
 // VectorBuilder: moving data between lanes.
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include "jit/emit/vector_builder.h"
 
@@ -46,6 +47,21 @@ Value* VectorBuilder::slice(Value* vector, int first, int count) {
   Mask mask;
   for (int i = 0; i < count; ++i) mask.push_back(first + i);
   return ir_.CreateShuffleVector(vector, mask);
+}
+
+Value* VectorBuilder::permute(Value* vector, Value* indices) {
+  if (level_ == CpuLevel::avx2)
+    return ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {},
+                               {vector, indices});
+  if (level_ == CpuLevel::avx512)
+    return ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
+                               {vector, indices});
+  Value* result = llvm::PoisonValue::get(vector->getType());
+  for (int i = 0; i < lane_count(vector); ++i)
+    result = ir_.CreateInsertElement(
+        result, ir_.CreateExtractElement(vector, lane(indices, i)),
+        uint64_t(i));
+  return result;
 }
 
 Value* VectorBuilder::resize(Value* vector, int lanes) {

@@ -147,7 +147,12 @@ Value* emit_silu(VectorBuilder& b, Value* x) {
 
 // factor / (1 + e^-x)
 Value* emit_sigmoid_product(VectorBuilder& b, Value* factor, Value* x) {
-  return b.div(factor, one_plus(b, emit_exp(b, b.neg(x))));
+  if (!is_f32(x) || b.level() == CpuLevel::avx512)
+    return b.div(factor, one_plus(b, emit_exp(b, b.neg(x))));
+  return map_native(b, {factor, x}, [&](const Values& args) {
+    return b.div(b.mul(args[0], b.like(args[0], 0.5)),
+                 native::half_plus_exp(b, args[1]));
+  });
 }
 
 // n / d / (1 + e) = n / (d + d e)

@@ -3,6 +3,8 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <array>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -133,8 +135,7 @@ Value* exp_avx512(VectorBuilder& b, Value* x, Value* mask,
   Value* shifted = b.fma(x, b.like(x, kLog2e), round);
   Value* n = b.sub(shifted, round);
   Value* index = b.bitcast(shifted, b.i32());
-  Value* r = full ? subtract_ln2(b, x, n)
-                  : b.fnma(n, b.like(x, kLn2Fma[0]), x);
+  Value* r = full ? subtract_ln2(b, x, n) : b.fnma(n, b.like(x, kLn2Fma[0]), x);
   Value* power = long_table ? lookup32(b, "exp32", kExpTable32, index)
                             : lookup16(b, "exp16", kExpTable16, index);
   const std::span<const float> c =
@@ -243,6 +244,27 @@ Value* exp(VectorBuilder& b, Value* x, ExpRange range, ExpAccuracy accuracy) {
   Value* vanishes = b.lt(x, b.like(x, least));
   Value* kept = b.select(vanishes, zero, x);
   return b.select(vanishes, zero, exp_polynomial(b, kept, range));
+}
+
+// 2^(n-1) e^-r + 1/2. The half keeps the power finite, and what is too small to
+// count in the sum needs no care. The bits of 2^(n-1) are those of `shifted`,
+// whose other bits are shifted out; at the bound they are those of infinity.
+Value* half_plus_exp(VectorBuilder& b, Value* x) {
+  constexpr std::array<float, 5> kOfNegative = {
+      kExpPolynomial[0], -kExpPolynomial[1], kExpPolynomial[2],
+      -kExpPolynomial[3], kExpPolynomial[4]};
+  static_assert(std::size(kExpPolynomial) == kOfNegative.size());
+  Value* round = b.like(x, kRoundToInteger);
+  Value* bounded = b.max_fast(b.like(x, -89.3), b.min_fast(b.like(x, 87), x));
+  Value* shifted = b.fnma(bounded, b.like(x, kLog2e), round);
+  Value* n = b.sub(shifted, round);
+  Value* r = subtract_ln2(b, bounded, b.neg(n));
+  Value* rest = b.fma(horner(b, r, kOfNegative), b.mul(r, r), b.neg(r));
+  Value* bits = b.bitcast(shifted, b.i32());
+  Value* half = b.add(b.ir().CreateShl(bits, b.like(bits, kMantissaBits)),
+                      b.like(bits, (kExponentBias - 1) << kMantissaBits));
+  return b.fma(b.add(rest, b.like(x, 1)), b.bitcast(half, b.f32()),
+               b.like(x, 0.5));
 }
 
 // 2^n e^r - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)): the half keeps the

@@ -16,6 +16,9 @@ enum class ExpAccuracy { full, softmax };
 
 Value* exp(VectorBuilder& b, Value* x, ExpRange range = ExpRange::any,
            ExpAccuracy accuracy = ExpAccuracy::full);
+// (1 + e^-x) / 2, within a rounding of the exact number; infinity where e^-x
+// is. Not for AVX-512.
+Value* half_plus_exp(VectorBuilder& b, Value* x);
 Value* expm1(VectorBuilder& b, Value* x);
 Value* log(VectorBuilder& b, Value* x);
 

@@ -9,8 +9,8 @@
 namespace fxjit::passes {
 namespace {
 
-std::string key_of(const std::vector<Tensor>& sources, double number) {
-  std::string key = std::to_string(std::bit_cast<uint64_t>(number));
+std::string key_of(const std::vector<Tensor>& sources, std::string_view how) {
+  std::string key(how);
   for (const Tensor& t : sources) {
     if (t.defined())
       key += " " + memory_key(t);
@@ -53,10 +53,16 @@ FoldedWeights& FoldedWeights::of_files() {
 std::vector<Tensor> FoldedWeights::get(
     const std::vector<Tensor>& sources, double number,
     const std::function<std::vector<Tensor>()>& make) {
+  return get(sources, std::to_string(std::bit_cast<uint64_t>(number)), make);
+}
+
+std::vector<Tensor> FoldedWeights::get(
+    const std::vector<Tensor>& sources, std::string_view how,
+    const std::function<std::vector<Tensor>()>& make) {
   if (this != &of_files() && is_of_files(sources))
-    return of_files().get(sources, number, make);
+    return of_files().get(sources, how, make);
   std::lock_guard lock(mutex_);
-  Made& known = made_[key_of(sources, number)];
+  Made& known = made_[key_of(sources, how)];
   std::vector<Tensor> tensors;
   if (!known.storages.empty()) tensors = alive(known, sources);
   if (tensors.empty()) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fxjit/tensor.h"
@@ -19,7 +20,10 @@ namespace fxjit::passes {
 class FoldedWeights {
  public:
   // What `make` gives for these sources (undefined ones stand for none) and
-  // this number, or what it gave before.
+  // this text or number, or what it gave before.
+  std::vector<Tensor> get(const std::vector<Tensor>& sources,
+                          std::string_view how,
+                          const std::function<std::vector<Tensor>()>& make);
   std::vector<Tensor> get(const std::vector<Tensor>& sources, double number,
                           const std::function<std::vector<Tensor>()>& make);
 

@@ -39,8 +39,10 @@ consteval size_t members() {
   if constexpr (std::derived_from<T, Loops>) count += initializers<Loops>() - 1;
   if constexpr (std::derived_from<T, Epilogue>)
     count += initializers<Epilogue>() - 1;
-  // Nothing is reduced but rows, or what windows show.
-  if (std::same_as<T, RowStep> || std::same_as<T, WindowStep>) --count;
+  // Nothing is reduced but rows, or what windows show and resizing joins.
+  if (std::same_as<T, RowStep> || std::same_as<T, WindowStep> ||
+      std::same_as<T, ResampleStep>)
+    --count;
   return count;
 }
 

@@ -243,7 +243,7 @@ class Planes {
     for (int64_t i = 1; i <= form_.rows * form_.strides[1]; ++i)
       b_.prefetch(parts_.floats(last, b_.mul(step, b_.i64(i))));
     if (rows.empty()) return;
-    const size_t output = parts_.operands() - 1;
+    const size_t output = form_.loops.operands() - 1;
     for (const Values& row : rows) {
       const Values& strides = parts_.arguments.accesses[output].outer;
       Value* ahead = b_.mul(strides.back(), b_.i64(form_.rows));

@@ -10,7 +10,7 @@
 namespace fxjit::passes {
 
 bool is_window(const fx::Node& node) {
-  return node.called_op() == &window_op();
+  return node.called_op() == &window_op() || node.called_op() == &resample_op();
 }
 
 bool is_contraction(const fx::Node& node) {

@@ -10,7 +10,7 @@
 namespace fxjit::passes {
 
 // Whether a node is computed by tiles or windows, with elementwise work on its
-// sums; whether it is by windows.
+// sums; whether it is by windows, or by what resizes images as they do.
 bool is_contraction(const fx::Node& node);
 bool is_window(const fx::Node& node);
 // Batch dims of a contraction: leading dims that its weight has too; images of

@@ -2,7 +2,6 @@
 
 #include "src/ops/eager/complex_calls.h"
 #include "src/ops/table/layouts.h"
-#include "src/ops/table/op_facts.h"
 #include "src/ops/table/randomness.h"
 #include "src/passes/call_key.h"
 #include "src/passes/lowering/builder_proxy.h"
@@ -12,10 +11,6 @@
 
 namespace fxjit::passes {
 namespace {
-
-// Results of constant calls up to this size are computed at compile time;
-// larger ones would double the memory of the weights.
-constexpr int64_t kFoldBytes = 1 << 20;
 
 bool holds(const Value& value, bool (Value::*is)() const) {
   bool found = false;
@@ -278,59 +273,6 @@ Value GraphBuilder::split_views(const ops::Op& op, const ValueList& args,
     start += length;
   }
   return Value::tuple(std::move(parts));
-}
-
-// Views of constants are views of their memory; small results are computed.
-// None of a named size.
-bool GraphBuilder::folds(const ops::Op& op, const ValueList& args,
-                         const Value& val) const {
-  if (!is_foldable(op) || !val.is_tensor()) return false;
-  const bool widens = ops::facts_of(op).widens;
-  if (widens && !options_.lower) return false;
-  bool constant_args = true;
-  const Tensor* only = nullptr;
-  int tensors = 0;
-  for (const Value& arg : args)
-    visit_leaves(arg, [&](const Value& leaf) {
-      if (!leaf.is_proxy()) return;
-      ++tensors;
-      only = constant_of(leaf);
-      constant_args = constant_args && only;
-    });
-  if (!constant_args || has_name(val)) return false;
-  const Tensor& out = val.as_tensor();
-  const bool view =
-      tensors == 1 &&
-      (op.row.lowering == ops::Lowering::view ||
-       (op.row.lowering == ops::Lowering::reshape &&
-        view_strides(only->sizes(), only->strides(), out.sizes())));
-  const auto bytes = out.numel() * static_cast<int64_t>(out.item_size());
-  return view || widens || bytes <= kFoldBytes;
-}
-
-Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
-                         const Value& val) {
-  if (!folds(op, args, val)) return {};
-  const ValueList nodes = nodes_of(args);
-  const size_t hash = call_hash(op, nodes);
-  auto [first, last] = folded_.equal_range(hash);
-  for (; first != last; ++first)
-    if (first->second.op == &op && identical(first->second.args, nodes))
-      return proxy(first->second.constant);
-  bool computed = true;  // Unless it is a view of what someone holds.
-  ValueList real;
-  for (const Value& arg : args) real.push_back(with_constants(arg));
-  const Tensor result = ops::run_eager({op, real}).as_tensor();
-  for (const Value& arg : args)
-    visit_leaves(arg, [&](const Value& leaf) {
-      if (const Tensor* tensor = constant_of(leaf))
-        computed = computed && (tensor->storage() != result.storage() ||
-                                node_of(leaf)->meta().contains("computed"));
-    });
-  const fx::NodePtr made = node_of(constant(result, computed));
-  folded_.emplace(hash, Folded{&op, nodes, made});
-  // Equal calls share the constant, not the memory that it stands for.
-  return proxy(made);
 }
 
 Value GraphBuilder::append(const ops::Op& op, const ValueList& args,

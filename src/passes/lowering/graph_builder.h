@@ -15,6 +15,7 @@
 #include "fxjit/op.h"
 #include "fxjit/proxy_base.h"
 #include "src/fx/control_flow/functions.h"
+#include "src/passes/lowering/weight_recipes.h"
 #include "src/passes/model_graph.h"
 
 namespace fxjit::passes {
@@ -130,7 +131,13 @@ class GraphBuilder {
   void place(Proxy& made, const Value& viewed);
   int32_t new_memory(bool outside);
   Value fold(const ops::Op& op, const ValueList& args, const Value& val);
-  bool folds(const ops::Op& op, const ValueList& args, const Value& val) const;
+  // Whether a call on constants is computed: now, or when its result is read,
+  // once for all graphs that have the call.
+  enum class Folding { none, now, once };
+  Folding folding_of(const ops::Op& op, const ValueList& args,
+                     const Value& val) const;
+  Tensor folded_once(const ops::Op& op, const ValueList& args,
+                     const Value& val);
   Value split_views(const ops::Op& op, const ValueList& args, const Value& val);
   Value flatten_view(const Value& base, const Tensor& val);
   Value append(const ops::Op& op, const ValueList& args, const Value& val);
@@ -148,6 +155,7 @@ class GraphBuilder {
     fx::NodePtr constant;
   };
   std::unordered_multimap<size_t, Folded> folded_;
+  WeightRecipes recipes_;
   const fx::Node* origin_ = nullptr;
   WriteHandler on_write_;
   ControlHandler on_control_;

@@ -197,6 +197,28 @@ Value run_window(const ops::OpCall& call) {
   return call.flag(10) ? with_channels_back(out) : Value(out);
 }
 
+Value infer_resample(const ops::OpCall& call) {
+  Dims sizes = call.tensor(0).sizes();
+  sizes[2] = call.tensor(1).size(1);
+  if (call.has(3)) sizes[3] = call.tensor(3).size(1);
+  return Tensor::meta(call.flag(5) ? channels_back(sizes) : sizes, DType::f32);
+}
+
+Value run_resample(const ops::OpCall& call) {
+  ValueList dims, places, weights;
+  for (size_t table : {1, 3}) {
+    if (!call.has(table)) continue;
+    dims.emplace_back(table == 1 ? 2 : 3);
+    places.emplace_back(call.tensor(table).to(DType::i64));
+    weights.push_back(call[table + 1]);
+  }
+  const ValueList args{call.tensor(0).to(DType::f32), Value::tuple(dims),
+                       Value::tuple(places), Value::tuple(weights)};
+  const Tensor out =
+      ops::run_eager({ops::get_op("resample"), args, call.source}).as_tensor();
+  return call.flag(5) ? with_channels_back(out.contiguous()) : Value(out);
+}
+
 Value infer_attention(const ops::OpCall& call) {
   const Tensor q = call.tensor(0), v = call.tensor(2);
   Dims sizes = q.sizes();

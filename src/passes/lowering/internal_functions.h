@@ -26,6 +26,8 @@ Value run_merged_linear(const ops::OpCall& call);
 Value infer_winograd(const ops::OpCall& call);
 Value infer_window(const ops::OpCall& call);
 Value run_window(const ops::OpCall& call);
+Value infer_resample(const ops::OpCall& call);
+Value run_resample(const ops::OpCall& call);
 Value infer_attention(const ops::OpCall& call);
 Value infer_written_attention(const ops::OpCall& call);
 Value infer_conv_last(const ops::OpCall& call);

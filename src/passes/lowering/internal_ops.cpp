@@ -76,6 +76,13 @@ constexpr ops::OpRow kInternalOps[] = {
      .lowering = Lowering::contraction,
      .infer = infer_window,
      .eager = run_window},
+    {.name = "fxjit.resample",
+     .schema = "input, row_places, row_weights, column_places, "
+               "column_weights, channels_inner",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_resample,
+     .eager = run_resample},
     {.name = "fxjit.attention",
      .schema = "query, key, value, masks, kinds, numbers, is_causal, scale, "
                "zero_rows, inner",
@@ -138,6 +145,7 @@ FXJIT_INTERNAL_OP(contract)
 FXJIT_INTERNAL_OP(merged_linear)
 FXJIT_INTERNAL_OP(winograd)
 FXJIT_INTERNAL_OP(window)
+FXJIT_INTERNAL_OP(resample)
 FXJIT_INTERNAL_OP(attention)
 FXJIT_INTERNAL_OP(written_attention)
 FXJIT_INTERNAL_OP(conv_last)

@@ -55,6 +55,13 @@ const ops::Op& winograd_op();
 // planes the input's columns are dense, weights contiguous and C_out a multiple
 // of C; else channels are innermost in input and weights, and C_out is C.
 const ops::Op& window_op();
+// (input, row_places, row_weights, column_places, column_weights,
+// channels_inner): images [N, C, H, W] of f32, f16 or bf16 to other sizes, see
+// program/resampling/step.h: constant tables [taps, size], places of i32,
+// weights of f32 or None; without column places columns stay. The result is
+// f32, contiguous, with `channels_inner` [N, H, W, C]; columns, or channels,
+// are dense in the input.
+const ops::Op& resample_op();
 
 // (query, key, value, masks, kinds, numbers, is_causal, scale, zero_rows,
 // inner): attention on [outer, batch, heads, rows, depth] with depth contiguous

@@ -47,6 +47,8 @@ LowerFn lower_pool;
 // Norms of an f32 image with channels innermost; none for other calls.
 LowerFn lower_group_norm;
 LowerFn lower_instance_norm;
+// Images to other sizes by resample_op(); none for other dims and types.
+LowerFn lower_resample;
 // Along inner dims; none along the first.
 LowerFn lower_index_select;
 // By tensors of integers; none for other calls.

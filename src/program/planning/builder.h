@@ -98,6 +98,8 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call);
 bool plan_winograd(PlanBuilder& builder, const RegionCall& call);
 // Its window, likewise.
 bool plan_window(PlanBuilder& builder, const RegionCall& call);
+// Its images that get other sizes, likewise.
+bool plan_resampling(PlanBuilder& builder, const RegionCall& call);
 void plan_attention(PlanBuilder& builder, const RegionCall& call);
 void plan_copies(PlanBuilder& builder, const RegionCall& call);
 void plan_call(PlanBuilder& builder, const RegionCall& call);

@@ -140,7 +140,8 @@ class Planner {
         if (!plan_columns(builder_, call)) plan_eager(builder_, call);
         return;
       case Region::Kind::contraction:
-        if (!plan_winograd(builder_, call) && !plan_window(builder_, call))
+        if (!plan_winograd(builder_, call) && !plan_window(builder_, call) &&
+            !plan_resampling(builder_, call))
           plan_contraction(builder_, call);
         return;
       case Region::Kind::attention:

@@ -85,8 +85,8 @@ void RegionBody::build(
     if (!op || values_.contains(node)) continue;
     switch (op->row.lowering) {
       case ops::Lowering::scalar:
-        values_[node] = scalar_call(
-            *node, after_reduction && after_reduction(*node));
+        values_[node] =
+            scalar_call(*node, after_reduction && after_reduction(*node));
         break;
       case ops::Lowering::reduce:
         values_[node] = reduction(*node);
@@ -106,6 +106,37 @@ ScalarBody RegionBody::finish() {
   for (const fx::Node* node : call_.result_nodes)
     results.push_back(values_.at(node));
   return builder_.finish(results);
+}
+
+namespace {
+
+Access access_over(const Tensor& val, const Dims& domain) {
+  Access access;
+  access.dtype = val.dtype();
+  access.outer = passes::broadcast_strides(val, domain);
+  access.inner = access.outer[domain.size() - 1];
+  access.outer.erase(domain.size() - 1);
+  return access;
+}
+
+}  // namespace
+
+ScalarBody bind_epilogue(const RegionCall& call, const fx::Node& node,
+                         std::vector<OperandRef>& refs, Loops& loops) {
+  const Dims& domain = node.val_tensor().sizes();
+  RegionBody body(call);
+  body.bind_sum(node);
+  body.build();
+  for (size_t i = 1; i < body.slots().size(); ++i) {
+    const Placed& extra = call.inputs.at(body.slots()[i].source);
+    loops.inputs.push_back(access_over(extra.val, domain));
+    refs.push_back(extra.ref());
+  }
+  for (const Placed& result : call.results) {
+    loops.outputs.push_back(access_over(result.val, domain));
+    refs.push_back(result.ref());
+  }
+  return body.finish();
 }
 
 }  // namespace fxjit::program

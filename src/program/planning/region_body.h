@@ -51,6 +51,12 @@ class RegionBody {
   std::unordered_map<const fx::Node*, Scalar> values_;
 };
 
+// What is done to the results of `node`, the one that the region's other nodes
+// follow: the loops' inputs and outputs, behind whose operands `refs` end, over
+// the dims of its value. Gives the body, slot 0 being the result.
+ScalarBody bind_epilogue(const RegionCall& call, const fx::Node& node,
+                         std::vector<OperandRef>& refs, Loops& loops);
+
 // Arguments of a node with meta tensors in place of nodes.
 ValueList meta_args(const ValueList& node_args);
 

@@ -29,36 +29,11 @@ Dims with_all_dims(const Dims& dims, int depth, int64_t lacking) {
   return result;
 }
 
-Access access_of(const Tensor& val, const Dims& domain, int depth) {
-  Access access;
-  access.dtype = val.dtype();
-  access.outer =
-      with_all_dims(passes::broadcast_strides(val, domain), depth, 0);
-  access.inner = access.outer[kDims - 1];
-  access.outer.erase(kDims - 1);
-  return access;
-}
-
 // Where the dim of the depth stands in the result.
 int depth_of(const WindowStep& step) { return step.channels_inner ? 1 : 2; }
 
-void bind_body(const RegionCall& call, const fx::Node& node,
-               std::vector<OperandRef>& refs, WindowStep& step) {
-  const Dims& domain = node.val_tensor().sizes();
-  const int depth = depth_of(step);
-  RegionBody body(call);
-  body.bind_sum(node);
-  body.build();
-  for (size_t i = 1; i < body.slots().size(); ++i) {
-    const Placed& extra = call.inputs.at(body.slots()[i].source);
-    step.inputs.push_back(access_of(extra.val, domain, depth));
-    refs.push_back(extra.ref());
-  }
-  for (const Placed& result : call.results) {
-    step.outputs.push_back(access_of(result.val, domain, depth));
-    refs.push_back(result.ref());
-  }
-  step.epilogue = body.finish();
+void add_depth(Access& access, int depth) {
+  while (access.outer.size() < kDims - 1) access.outer.insert(depth, 0);
 }
 
 }  // namespace
@@ -86,7 +61,9 @@ bool plan_window(PlanBuilder& builder, const RegionCall& call) {
     refs.push_back(call.inputs.at(node->arg_node(argument)).ref());
     step.has_bias = argument == 2;
   }
-  bind_body(call, *node, refs, step);
+  step.epilogue = bind_epilogue(call, *node, refs, step);
+  for (Access& access : step.inputs) add_depth(access, depth_of(step));
+  for (Access& access : step.outputs) add_depth(access, depth_of(step));
   builder.add_step(std::move(step), std::move(refs), call);
   return true;
 }

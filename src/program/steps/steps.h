@@ -13,6 +13,7 @@
 #include "src/program/attention/step.h"
 #include "src/program/columns/step.h"
 #include "src/program/integers/step.h"
+#include "src/program/resampling/step.h"
 #include "src/program/rows/step.h"
 #include "src/program/steps/extern_step.h"
 #include "src/program/tiles/step.h"
@@ -23,7 +24,7 @@ namespace fxjit::program {
 
 using StepBody =
     std::variant<RowStep, ColumnStep, TileStep, IntegerStep, AttentionStep,
-                 WinogradStep, WindowStep, ExternStep>;
+                 WinogradStep, WindowStep, ResampleStep, ExternStep>;
 
 template <typename... S>
 constexpr bool are_skeletons(const std::variant<S...>*) {

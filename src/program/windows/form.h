@@ -45,6 +45,10 @@ struct WindowForm {
   bool fetches_ahead = false;
 
   int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
+  // Input, weights, bias: operands in front of those of the loops.
+  size_t own_operands() const {
+    return size_t{1} + (combine == WindowCombine::products) + has_bias;
+  }
   // Rows of the input from the first to the last tap.
   int64_t ring_rows() const { return (taps[1] - 1) * dilations[1] + 1; }
 };

@@ -119,11 +119,9 @@ Value resized(const Value& image, const std::vector<Resize>& sizes,
   for (const Resize& resize : sizes) result[resize.axis] = resize.to;
   check_memory(result, dtype);
   if (numel(result) == 0) return fxjit::zeros(result, dtype);
-  const Value wide = is_nearest(mode) ? image : widened(image, dtype);
-  Value value = wide;
-  for (const Resize& resize : sizes)
-    value = resampled(value, resize, mode, dtype);
-  return narrowed(value, wide, dtype);
+  if (!sizes[0].antialias) return resampled(image, sizes, mode, dtype);
+  const Value wide = widened(image, dtype);
+  return narrowed(resampled(wide, sizes, mode, dtype), wide, dtype);
 }
 
 Value decompose_interpolate(const OpCall& call) {
@@ -177,6 +175,35 @@ Value decompose_upsample(const OpCall& call) {
   return resized(call[0], sizes, mode);
 }
 
+// Weighted sums of the elements that places name along a dim.
+Value along(const Value& value, int64_t dim, const Value& places,
+            const Value& weights) {
+  const auto tap = [&](const Value& table, int64_t k) {
+    return fxjit::select(table, 0, k);
+  };
+  if (weights.is_none()) return fxjit::index_select(value, dim, tap(places, 0));
+  Dims shape(meta_of(value).dim(), 1);
+  shape[wrap_dim(dim, shape.size())] = meta_of(places).size(1);
+  Value sum;
+  for (int64_t k = 0; k < meta_of(places).size(0); ++k) {
+    const Value part = fxjit::index_select(value, dim, tap(places, k)) *
+                       fxjit::reshape(tap(weights, k), shape);
+    sum = k == 0 ? part : sum + part;
+  }
+  return sum;
+}
+
+Value decompose_resample(const OpCall& call) {
+  const DType dtype = meta_of(call[0]).dtype();
+  const bool sums = std::ranges::any_of(
+      call[3].as_sequence(), [](const Value& w) { return !w.is_none(); });
+  const Value wide = sums ? widened(call[0], dtype) : call[0];
+  Value value = wide;
+  for (size_t i = 0; i < call[1].size(); ++i)
+    value = along(value, call[1].at(i).as_int(), call[2].at(i), call[3].at(i));
+  return narrowed(value, wide, dtype);
+}
+
 constexpr OpRow kInterpolationRows[] = {
     composed_row("interpolate",
                  "input, size=None, scale_factor=None, mode='nearest', "
@@ -187,6 +214,11 @@ constexpr OpRow kInterpolationRows[] = {
                  "input, output_size, scales, mode, align_corners=False, "
                  "antialias=False",
                  "", decompose_upsample),
+    // One dim after the other: tables [taps, size of the result] of places,
+    // i64, and of weights, or None for one tap that is taken as it is. Half
+    // types are summed in float32.
+    composed_row("resample", "input, dims, places, weights", "",
+                 decompose_resample),
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/images/antialias.h"
+#include "src/ops/families/shared/composition.h"
 
 namespace fxjit::ops {
 namespace {
@@ -30,7 +31,15 @@ C place_of(int64_t i, C step, const Resize& resize) {
   return resize.align_corners ? at * step : (at + C(0.5)) * step - C(0.5);
 }
 
-Value nearest(const Value& value, const Resize& resize, bool exact) {
+// Where each element of a resized dim comes from: elements of the source, by
+// tap and place in the result, and their weights; no weights pick one.
+template <typename C>
+struct ResizeTaps {
+  std::vector<std::vector<int64_t>> places;
+  std::vector<std::vector<C>> weights;
+};
+
+ResizeTaps<float> nearest(const Resize& resize, bool exact) {
   std::vector<int64_t> positions;
   const float step = step_of<float>(resize);
   for (int64_t i = 0; i < resize.to; ++i) {
@@ -38,52 +47,37 @@ Value nearest(const Value& value, const Resize& resize, bool exact) {
     positions.push_back(
         std::min(static_cast<int64_t>(std::floor(at)), resize.from - 1));
   }
-  return fxjit::index_select(value, resize.axis, tensor_of(positions));
+  return {{std::move(positions)}, {}};
 }
 
 template <typename C>
-Tensor shaped(const std::vector<C>& values, const Dims& sizes) {
-  const Tensor tensor =
-      Tensor::empty(sizes, std::is_same_v<C, double> ? DType::f64 : DType::f32);
-  std::ranges::copy(values, tensor.data_as<C>());
-  return tensor;
-}
-
-Dims along(const Value& value, const Resize& resize) {
-  Dims shape(meta_of(value).dim(), 1);
-  shape[resize.axis] = resize.to;
-  return shape;
-}
-
-template <typename C>
-Value blended(const Value& value, const Resize& resize) {
-  std::vector<int64_t> lower, upper;
-  std::vector<C> weights;
+ResizeTaps<C> linear(const Resize& resize) {
+  ResizeTaps<C> taps{std::vector<std::vector<int64_t>>(2),
+               std::vector<std::vector<C>>(2)};
   const C step = step_of<C>(resize);
   for (int64_t i = 0; i < resize.to; ++i) {
     const C at = std::max(C(0), place_of(i, step, resize));
     const int64_t below = std::min(static_cast<int64_t>(at), resize.from - 1);
-    lower.push_back(below);
-    upper.push_back(std::min(below + 1, resize.from - 1));
-    weights.push_back(std::clamp(at - static_cast<C>(below), C(0), C(1)));
+    const C part = std::clamp(at - static_cast<C>(below), C(0), C(1));
+    taps.places[0].push_back(below);
+    taps.places[1].push_back(std::min(below + 1, resize.from - 1));
+    taps.weights[0].push_back(1 - part);
+    taps.weights[1].push_back(part);
   }
-  const Value weight = shaped(weights, along(value, resize));
-  const Value a = fxjit::index_select(value, resize.axis, tensor_of(lower));
-  const Value b = fxjit::index_select(value, resize.axis, tensor_of(upper));
-  return a * (1.0 - weight) + b * weight;
+  return taps;
 }
 
 // Keys' cubic of -3/4 through the four nearest elements; those outside are the
 // last ones.
 template <typename C>
-Value cubic(const Value& value, const Resize& resize) {
+ResizeTaps<C> cubic(const Resize& resize) {
   constexpr C kA = C(-0.75);
   const auto near = [](C t) { return ((kA + 2) * t - (kA + 3)) * t * t + 1; };
   const auto far = [](C t) {
     return ((kA * t - 5 * kA) * t + 8 * kA) * t - 4 * kA;
   };
-  std::array<std::vector<int64_t>, 4> places;
-  std::array<std::vector<C>, 4> weights;
+  ResizeTaps<C> taps{std::vector<std::vector<int64_t>>(4),
+               std::vector<std::vector<C>>(4)};
   const C step = step_of<C>(resize);
   for (int64_t i = 0; i < resize.to; ++i) {
     const C at = place_of(i, step, resize);
@@ -92,18 +86,31 @@ Value cubic(const Value& value, const Resize& resize) {
                                     far(2 - t)};
     for (size_t k = 0; k < 4; ++k) {
       const int64_t place = static_cast<int64_t>(below) - 1 + int64_t(k);
-      places[k].push_back(std::clamp<int64_t>(place, 0, resize.from - 1));
-      weights[k].push_back(parts[k]);
+      taps.places[k].push_back(std::clamp<int64_t>(place, 0, resize.from - 1));
+      taps.weights[k].push_back(parts[k]);
     }
   }
-  Value sum;
-  for (size_t k = 0; k < 4; ++k) {
-    const Value part =
-        fxjit::index_select(value, resize.axis, tensor_of(places[k])) *
-        shaped(weights[k], along(value, resize));
-    sum = k == 0 ? part : sum + part;
-  }
-  return sum;
+  return taps;
+}
+
+template <typename C>
+Tensor shaped(const std::vector<C>& values, const Dims& sizes) {
+  constexpr DType kType = std::is_same_v<C, int64_t>  ? DType::i64
+                          : std::is_same_v<C, double> ? DType::f64
+                                                      : DType::f32;
+  const Tensor tensor = Tensor::empty(sizes, kType);
+  std::ranges::copy(values, tensor.data_as<C>());
+  return tensor;
+}
+
+// Rows side by side, [taps, places]; None for no rows.
+template <typename C>
+Value table(const std::vector<std::vector<C>>& rows) {
+  if (rows.empty()) return {};
+  std::vector<C> all;
+  for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+  return shaped(all, {static_cast<int64_t>(rows.size()),
+                      static_cast<int64_t>(rows[0].size())});
 }
 
 // Sums over all elements that one of the result stands for: a product.
@@ -120,19 +127,48 @@ Value smoothed(const Value& value, const Resize& resize,
 }
 
 template <typename C>
-Value sampled(const Value& value, const Resize& resize, std::string_view mode) {
-  if (resize.antialias) return smoothed<C>(value, resize, mode);
-  return mode == "bicubic" ? cubic<C>(value, resize)
-                           : blended<C>(value, resize);
+Value sampled(const Value& value, const std::vector<Resize>& resizes,
+              std::string_view mode) {
+  ValueList dims, places, weights;
+  for (const Resize& resize : resizes) {
+    const ResizeTaps<C> taps =
+        mode == "bicubic" ? cubic<C>(resize) : linear<C>(resize);
+    dims.emplace_back(resize.axis);
+    places.push_back(table(taps.places));
+    weights.push_back(table(taps.weights));
+  }
+  return call_row("resample", {value, Value::tuple(dims), Value::tuple(places),
+                               Value::tuple(weights)});
+}
+
+Value picked(const Value& value, const std::vector<Resize>& resizes,
+             bool exact) {
+  ValueList dims, places;
+  for (const Resize& resize : resizes) {
+    dims.emplace_back(resize.axis);
+    places.push_back(table(nearest(resize, exact).places));
+  }
+  return call_row("resample", {value, Value::tuple(dims), Value::tuple(places),
+                               Value::tuple(ValueList(dims.size()))});
+}
+
+template <typename C>
+Value blended(const Value& value, const std::vector<Resize>& resizes,
+              std::string_view mode) {
+  if (!resizes[0].antialias) return sampled<C>(value, resizes, mode);
+  Value result = value;
+  for (const Resize& resize : resizes)
+    result = smoothed<C>(result, resize, mode);
+  return result;
 }
 
 }  // namespace
 
-Value resampled(const Value& value, const Resize& resize, std::string_view mode,
-                DType dtype) {
-  if (is_nearest(mode)) return nearest(value, resize, mode == "nearest-exact");
-  return dtype == DType::f64 ? sampled<double>(value, resize, mode)
-                             : sampled<float>(value, resize, mode);
+Value resampled(const Value& value, const std::vector<Resize>& resizes,
+                std::string_view mode, DType dtype) {
+  if (is_nearest(mode)) return picked(value, resizes, mode == "nearest-exact");
+  return dtype == DType::f64 ? blended<double>(value, resizes, mode)
+                             : blended<float>(value, resizes, mode);
 }
 
 }  // namespace fxjit::ops

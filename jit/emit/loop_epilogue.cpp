@@ -1,0 +1,91 @@
+#include "jit/emit/loop_epilogue.h"
+
+#include "jit/emit/body.h"
+
+namespace fxjit::jit {
+
+LoopEpilogue::LoopEpilogue(VectorBuilder& b, const program::LoopForm& loops,
+                           const ScalarBody& body, int64_t lanes, bool narrow,
+                           size_t first)
+    : b(b),
+      lanes(int(lanes)),
+      args(b),
+      arguments(b, loops),
+      loops_(loops),
+      body_(body),
+      narrow_(narrow) {
+  for (size_t i = 0; i < loops.operands(); ++i)
+    bases.push_back(args.operand(first + i));
+}
+
+Value* LoopEpilogue::number_at(size_t place) const {
+  const size_t first = program::ArgumentPlaces(loops_).end();
+  return load_constant(b, b.i64(), args.data(),
+                       (first + place) * sizeof(int64_t));
+}
+
+Place LoopEpilogue::place(Value* first, Value* size) const {
+  return {first, narrow_ ? b.sub(size, first) : nullptr, lanes};
+}
+
+Values LoopEpilogue::each_vector(
+    Value* size, const Values& init,
+    llvm::function_ref<Values(Value*, Value*, const Values&)> body) const {
+  Value* last = b.sub(size, b.i64(lanes));
+  return b.loop(b.i64(0), size, b.i64(lanes), init,
+                [&](Value* c, const Values& carried) {
+                  return body(c, narrow_ ? c : b.min(c, last), carried);
+                });
+}
+
+void LoopEpilogue::each_vector(
+    Value* size, llvm::function_ref<void(Value*, Value*)> body) const {
+  each_vector(size, {}, [&](Value* c, Value* first, const Values&) {
+    body(c, first);
+    return Values{};
+  });
+}
+
+Values LoopEpilogue::moved(const Values& from, size_t first,
+                           const Values& at) const {
+  Values rows;
+  for (size_t i = 0; i < loops_.operands(); ++i) {
+    const Values& all = arguments.accesses[i].outer;
+    const auto begin = all.begin() + int64_t(first);
+    rows.push_back(point_address(b, from[i], loops_.access(i).dtype,
+                                 {begin, begin + int64_t(at.size())}, at));
+  }
+  return rows;
+}
+
+void LoopEpilogue::emit_epilogue(Value* sum, const Values& rows,
+                                 const Place& place) const {
+  BodyValues values(b, body_, lanes, [&](BodyValues&, int32_t id) {
+    const ScalarInstr& instr = body_.instrs[size_t(id)];
+    if (instr.prim != Prim::input) return static_cast<Value*>(nullptr);
+    if (instr.slot == 0) return sum;
+    const auto slot = size_t(instr.slot - 1);
+    const program::AccessForm& access = loops_.inputs[slot];
+    Value* loaded =
+        load_at(b, access.dtype, access.inner.number(), rows[slot], place);
+    return convert_computed(b, loaded, access.dtype, instr.type);
+  });
+  const size_t extras = loops_.inputs.size();
+  Values results;
+  for (size_t i = 0; i < loops_.outputs.size(); ++i)
+    results.push_back(values.result(i, loops_.outputs[i].dtype));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const program::AccessForm& access = loops_.outputs[i];
+    store_at(b, access.dtype, access.inner.number(), results[i],
+             rows[extras + i], place);
+  }
+}
+
+void LoopEpilogue::emit_strip(Value* sums, const Values& rows) const {
+  each_vector(arguments.inner, [&](Value*, Value* first) {
+    Value* sum = b.load_raw(b.vec(b.f32(), lanes), floats(sums, first));
+    emit_epilogue(sum, rows, place(first, arguments.inner));
+  });
+}
+
+}  // namespace fxjit::jit
