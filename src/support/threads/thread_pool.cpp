@@ -177,8 +177,8 @@ ThreadPool::Impl* ThreadPool::Impl::live() {
   return pool;
 }
 
-// The pool that takes this one's place in a forked child, made if there is none.
-// What this pool knows of regions and sleepers stays as the fork found it.
+// The pool that takes this one's place in a forked child; the first call makes
+// it. What this pool knows of regions and sleepers stays as the fork found it.
 ThreadPool::Impl* ThreadPool::Impl::heir() {
 #if defined(__SANITIZE_THREAD__)
   return nullptr;  // TSan allows no new threads after a fork.
