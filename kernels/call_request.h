@@ -1,4 +1,5 @@
-// A call that a routine or a primitive is to compute.
+// The request for the code of one call: a routine or a primitive. Made by
+// src/bind, read by the factories of this folder.
 #pragma once
 
 #include <vector>
@@ -11,19 +12,20 @@
 
 namespace fxjit::kernels {
 
-// `args` hold meta tensors.
+// `args` and `results` hold meta tensors with the shapes, dtypes and strides of
+// the operands.
 struct CallRequest {
   const ops::Op& op;
   const ValueList& args;
-  // One per tensor in `args`, in order of appearance; undefined unless the
-  // tensor is a constant of the model.
+  // For each tensor in `args`, in order of appearance: the tensor itself if it
+  // is a constant of the model, else undefined.
   std::vector<Tensor> constants;
   ValueList results;  // Meta tensors.
   CpuLevel level = host_cpu_level();
   weights::Packer* packer = nullptr;       // There if one of `constants` is.
   const program::RowStep* tail = nullptr;  // See CallSpec::tail.
 
-  // Constant `i` in a form; null where the tensor is no constant.
+  // Constant `i`, packed as `form` says; null if the tensor is no constant.
   weights::Block packed(size_t i, const weights::Form& form) const {
     return constants[i].defined() ? packer->get(constants[i], form) : nullptr;
   }

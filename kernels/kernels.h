@@ -1,11 +1,11 @@
-// What the kernels box offers: fast products, convolutions and pooling for the
-// interpreter (given to ops::set_backend when the process starts), and what
-// computes the steps of compiled programs that no loop skeleton computes.
-// Called by src/bind; src/compile asks for oneDNN's version and its fast half
-// types. Tells nothing of oneDNN's types.
+// The kernels folder's entry: fast products, convolutions and pooling for the
+// interpreter (installed by ops::set_backend when the process starts), and the
+// code of the steps of compiled programs that no loop skeleton computes. Called
+// by src/bind; src/compile asks for oneDNN's version and its fast half types.
+// It shows none of oneDNN's types.
 //
-// Where executable memory is denied, or oneDNN fails, functions here give null
-// (reported once) and plain C++ loops do the work.
+// Where executable memory is denied, or oneDNN fails, functions here return
+// null (reported once) and plain C++ loops do the work.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ namespace fxjit::kernels {
 // The version of the library that is loaded: "v3.2.0".
 std::string onednn_version();
 
-// The routine or primitive that computes a call. Null where oneDNN may not
-// write code or has only slow code for the call, and for CallCode::eager. Its
-// operands are the tensors of `args` in order, then the results. Weights that
-// are constants are packed here, once, and shared by all calls that need the
-// same form of them. The code has tasks for `threads` threads; fewer are a
-// little faster on one. Thread-safe.
+// The routine or primitive that computes a call. Its operands are the tensors
+// of `args` in order, then the results. Returns null for CallCode::eager, and
+// if oneDNN may not write code or has only slow code for the call. Constant
+// weights are packed here, once, and shared by all calls that need them packed
+// in the same way. The code is cut into tasks for `threads` threads; for one
+// thread fewer tasks are a little faster. Thread-safe.
 std::shared_ptr<const program::ExternCode> make_call_code(
     program::CallCode code, const CallRequest& request, int threads);
 
@@ -34,10 +34,10 @@ std::shared_ptr<const program::ExternCode> make_call_code(
 // machine. Thread-safe.
 passes::FastHalves fast_halves();
 
-// oneDNN in place of a generated tile loop: takes the operands of `step` as
-// they are, the packed right-hand side included. Null when the level is not
-// avx512 (other panels are not oneDNN's) or the epilogue is more than a bias,
-// a gelu and additions. Thread-safe.
+// A primitive in place of a generated tile loop. It takes the operands of
+// `step` as they are, the packed right-hand side included. Returns null if the
+// level is not avx512 (oneDNN cannot read the panels of other levels) or if the
+// epilogue is more than a bias, a gelu and additions. Thread-safe.
 std::shared_ptr<const program::ExternCode> make_library_product(
     const program::TileStep& step, CpuLevel level, int threads);
 

@@ -8,8 +8,8 @@
 
 namespace fxjit::kernels {
 
-// For the codes that program::last_convolution_code() gives beside
-// CallCode::convolution.
+// For the codes other than CallCode::convolution that
+// program::last_convolution_code() gives.
 std::shared_ptr<const program::ExternCode> make_row_conv_routine(
     program::CallCode code, const CallRequest& request, int threads);
 
@@ -17,13 +17,13 @@ std::shared_ptr<const program::ExternCode> make_row_conv_routine(
 std::shared_ptr<const program::ExternCode> make_pool_routine(
     const CallRequest& request);
 
-// For CallCode::recurrence: all steps of time of one or two directions in one
-// call.
+// For CallCode::recurrence. One call computes all steps in time of one or two
+// directions.
 std::shared_ptr<const program::ExternCode> make_recurrent_routine(
     const CallRequest& request, int threads);
 
-// For CallCode::cumulative_sum: floats in their own type, integers and bools in
-// int64, summed as the eager function does (floats in double).
+// For CallCode::cumulative_sum. Floats are summed in double and given in their
+// own type, integers and bools in int64, as by the eager function.
 std::shared_ptr<const program::ExternCode> make_scan_routine(
     const CallRequest& request);
 
@@ -31,8 +31,8 @@ std::shared_ptr<const program::ExternCode> make_scan_routine(
 std::shared_ptr<const program::ExternCode> make_copy_routine(
     const CallRequest& request);
 
-// linear, matmul, mm, bmm and addmm of f64 whose batch dims are one; constant
-// factors are packed once. Null for other calls.
+// For linear, matmul, mm, bmm and addmm of f64 whose batch dims are one.
+// Constant factors are packed once. Null for other calls.
 std::shared_ptr<const program::ExternCode> make_double_product_routine(
     const CallRequest& request);
 

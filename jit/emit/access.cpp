@@ -9,8 +9,8 @@
 namespace fxjit::jit {
 namespace {
 
-// Strides up to here leave byte offsets of a whole vector within 32 bits, of
-// which the machine's gathers take twice as many.
+// With strides up to this, the byte offsets of all lanes of a vector fit 32
+// bits, and gathers with 32-bit offsets move twice as many elements.
 constexpr int64_t kNarrowStride = int64_t{1} << 20;
 
 Value* strided_indices(VectorBuilder& b, int64_t stride, int lanes) {

@@ -233,9 +233,10 @@ Value* emit_constant(VectorBuilder& b, const ScalarInstr& instr, int lanes) {
   return b.integer(type, instr.bits);
 }
 
-// One instruction from its arguments in register form, `types` being theirs.
-// All have one lane count, but scalars among vectors are splatted. Throws
-// InternalError for leaves, reductions and types that the primitive lacks.
+// Emits one instruction. `args` are its arguments, as computed in registers,
+// and `types` their dtypes. All have one lane count; scalars are broadcast to
+// it. Throws InternalError for inputs, indices, reductions, and types that the
+// primitive lacks.
 Value* emit_prim(VectorBuilder& b, const ScalarInstr& instr,
                  llvm::ArrayRef<Value*> args, llvm::ArrayRef<DType> types) {
   if (instr.prim == Prim::cast) {
@@ -276,8 +277,8 @@ Value* BodyValues::get(int32_t id) {
   return value;
 }
 
-// Null for what is not a quotient. A factor that the skeleton has at hand, from
-// an earlier pass or once for a row, is multiplied.
+// The product `id` as a quotient, null if it is none. A factor that an earlier
+// pass or the row has already given is multiplied by.
 Value* BodyValues::emit_quotient(int32_t id) {
   const auto& [sigmoid, factor, is_gate] = quotients_.product(id);
   if (sigmoid < 0 || known(sigmoid) != nullptr) return nullptr;

@@ -1,6 +1,6 @@
-// Emission of ScalarBody instructions on vectors, for all code skeletons of
-// jit/emit/. Knows the primitives; leaves (input, index) and reductions are the
-// skeleton's business.
+// Emits the instructions of a ScalarBody on vectors, for all code skeletons of
+// jit/emit/. It knows the primitives; inputs, indices and reductions come from
+// the skeleton.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
@@ -14,26 +14,26 @@
 
 namespace fxjit::jit {
 
-// The register form of `value`, of type `from`, in type `to`; f16 and bf16 are
-// computed with as f32.
+// Converts `value` of dtype `from` to dtype `to`, both as they are computed in
+// registers: f16 and bf16 are f32 there.
 Value* convert_computed(VectorBuilder& b, Value* value, DType from, DType to);
 
-// The values of a body for one vector of elements, emitted on demand at the
-// builder's position, each at most once. All that is asked of one object must
-// be emitted where earlier values dominate.
+// The values of a body for one vector of elements. Each is emitted at most
+// once, when it is first asked for, at the builder's position. All later uses
+// must be dominated by that position.
 class BodyValues {
  public:
-  // The value of an instruction that is known by other means, as that of every
-  // input, index and reduction must be; null: emit the instruction. May ask
+  // Gives the value of an instruction that is known otherwise, or null to have
+  // it emitted. It must know every input, index and reduction. It may ask
   // `values` for other instructions.
   using Known = std::function<Value*(BodyValues& values, int32_t id)>;
 
-  // `body` must outlive the object. `lanes` is what constants are made with.
+  // `body` must outlive the object. Constants are made with `lanes` lanes.
   BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes, Known known);
 
   Value* get(int32_t id);
-  // Whether the value is needed for another's sake alone, which is computed
-  // without it: it need not be asked for.
+  // Whether the value is needed for one other value alone, which is emitted
+  // without it (see Quotients). Skeletons need not ask for it.
   bool is_part(int32_t id) const { return quotients_.is_part(id); }
   // The operand of a reduction, in the reduction's type.
   Value* reduced(const ScalarInstr& reduction);

@@ -35,7 +35,9 @@ int latency(const Instruction& instruction) {
   }
 }
 
-// Tables become operands in memory or registers for the whole loop.
+// Whether the instruction's result takes a vector register. Loads from tables
+// do not: they become memory operands, or stay in a register for the whole
+// loop.
 bool takes_register(const Instruction& instruction) {
   if (!instruction.getType()->isVectorTy()) return false;
   const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
@@ -70,7 +72,8 @@ Positions positions_of(const std::vector<Instruction*>& order) {
   return positions;
 }
 
-// Per instruction: cycles from its start to the end of the last that needs it.
+// For each instruction, the cycles from its start to the end of the last one
+// that depends on it.
 std::vector<int> heights(const std::vector<Instruction*>& run) {
   const Positions positions = positions_of(run);
   std::vector<int> height(run.size(), 0);
@@ -113,8 +116,9 @@ void interleave_chains(llvm::BasicBlock& block, llvm::Instruction* before,
   const std::vector<int> height = heights(run);
   std::vector<size_t> rank(run.size());
   for (size_t i = 0; i < rank.size(); ++i) rank[i] = i;
-  // Stable, and never before an operand: what needs a result is less high, or,
-  // where the result takes no time, stood behind it.
+  // No instruction moves before its operands: an operand has a greater height
+  // or, if its result takes no time, an equal height and an earlier place,
+  // which a stable sort keeps.
   std::stable_sort(rank.begin(), rank.end(),
                    [&](size_t a, size_t b) { return height[a] > height[b]; });
   std::vector<Instruction*> order;

@@ -5,12 +5,13 @@
 
 namespace fxjit::jit {
 
-// Sorts the instructions behind `before` (from the block's begin if null) by
-// the length of the path to the last result, longest first, up to the first one
-// that writes memory: independent chains that were emitted one after the other
-// go side by side, and the machine, which looks some 100 instructions ahead,
-// finds more of them ready. Latencies are rough ones of current cores. Leaves
-// the order as it is where more than `max_live` vectors would be alive at once.
+// Reorders the instructions after `before` (from the beginning of the block if
+// null), up to the first one that writes memory. Those with the longest path of
+// latencies to a last result come first. Independent chains that were emitted
+// one after the other then run side by side, since the processor looks only
+// about 100 instructions ahead. The latencies are rough ones of current
+// processors. The order stays as it is if more than `max_live` vectors would be
+// alive at once.
 void interleave_chains(llvm::BasicBlock& block, llvm::Instruction* before,
                        int max_live);
 

@@ -1,10 +1,10 @@
-// Explicit vector IR for one function and one CPU level: what every code
-// skeleton in jit/emit/ is written with. A thin layer over llvm::IRBuilder that
-// knows lane counts, masks, dtypes and NaN rules; it knows no ops and no loops
-// over tensors. Smooth functions are in vector_math.h.
+// Emits explicit vector IR for one function and one CPU level; every code
+// skeleton in jit/emit/ is written with it. A thin layer over llvm::IRBuilder
+// that knows lane counts, masks, dtypes and NaN rules; it knows no ops and no
+// loops over tensors. Smooth functions are in vector_math.h.
 //
-// Values in registers have a form per dtype: f16 and bf16 are f32, boolean is
-// i1, all others are themselves; load and store convert. A method that takes
+// A dtype has a type in memory and one in registers. In registers f16 and bf16
+// are f32, and boolean is i1; load and store convert. A method that takes
 // values accepts scalars and vectors of any lane count, both operands alike.
 // Vectors wider than the machine's are legal and split by LLVM.
 #pragma once
@@ -45,9 +45,9 @@ class VectorBuilder {
   // Floats in one vector register: 4, 8 or 16.
   int lanes() const { return weights::tile_shape(level_).lanes; }
   bool has_fma() const { return level_ != CpuLevel::sse41; }
-  // Whether tables of 32 floats pay: a permutation of two registers is as quick
-  // as one of one on Intel's AVX-512, half as slow again on Zen 4. As the host
-  // is, unless set.
+  // Whether tables of 32 floats pay. On Intel's AVX-512 a permutation of two
+  // registers is as fast as one of one register, on Zen 4 it takes half as long
+  // again. Decided by the host's processor unless it is set.
   bool long_tables() const { return long_tables_; }
   void set_long_tables(bool pay) { long_tables_ = pay; }
   Value* arg(int index) { return function_.getArg(index); }
@@ -104,9 +104,9 @@ class VectorBuilder {
     store_raw(value, pointer, lanes() * 4);
   }
 
-  // ---- Memory by dtype, to and from register form. With a mask (i1 vector)
-  // lanes that are off are not touched and load as zero; a null mask is none.
-  // `lanes` 1 is a scalar.
+  // ---- Memory by dtype, converted to and from the type in registers. With a
+  // mask (i1 vector) lanes that are off are not touched and load as zero; a
+  // null mask is none. `lanes` 1 is a scalar.
   Value* load(DType dtype, Value* pointer, int lanes = 0, int alignment = 0);
   Value* load(DType dtype, Value* pointer, Value* mask);
   void store(DType dtype, Value* value, Value* pointer, Value* mask = nullptr);
@@ -180,12 +180,13 @@ class VectorBuilder {
     return ir_.CreateSelect(condition, a, b);
   }
 
-  // ---- Conversions between register forms, as static_cast and torch: floats
-  // truncate towards zero, boolean is != 0 (NaN is true), f16 and bf16 are
-  // rounded to even and stay f32. Out-of-range floats give some integer.
+  // ---- Conversions between dtypes in registers, as static_cast and torch:
+  // floats truncate towards zero, boolean is != 0 (NaN is true), f16 and bf16
+  // are rounded to even and stay f32. Out-of-range floats give some integer.
   Value* convert(Value* value, DType from, DType to);
-  Value* to_memory(DType dtype, Value* value);    // Register to memory form.
-  Value* from_memory(DType dtype, Value* value);  // Memory to register form.
+  // From the type in registers to the type in memory, and back.
+  Value* to_memory(DType dtype, Value* value);
+  Value* from_memory(DType dtype, Value* value);
 
   // ---- Lanes. Lane counts are powers of two.
   Value* concat(Value* low, Value* high);

@@ -1,5 +1,5 @@
-// What a step of conv_last or conv_last_work asks for, and where its operands
-// are: input, weight, bias if any, extra tensors, output.
+// What a step of conv_last or conv_last_work asks for. Its operands are input,
+// weight, bias (if there is one), extra tensors, output, in this order.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,14 @@
 namespace fxjit::kernels {
 
 struct ConvRequest {
-  // nullopt if operands are not as the ops say, or the loops cannot do what the
-  // epilogue computes.
+  // Reads a request. nullopt if the operands are not as the ops say, or if the
+  // loops of this folder cannot compute the epilogue.
   static std::optional<ConvRequest> read(const CallRequest& request);
 
-  // At the output's first element.
+  // The work of a call, with its pointers at the output's first element.
   PostWork work_of(const program::StepCall& call) const;
-  // Of a call with a generated epilogue; `work` is work_of(call).
+  // The generated epilogue of a call that has one. `work` must be
+  // work_of(call).
   ConvTail tail_of(const program::StepCall& call, const PostWork& work) const;
   const float* bias_of(const program::StepCall& call) const {
     return has_bias ? static_cast<const float*>(call.operands[2]) : nullptr;
@@ -31,8 +32,8 @@ struct ConvRequest {
   bool has_bias = false;
   bool channels_last = false;  // The output's memory is [N, ..., C].
   ops::PostOps work;
-  // Places of a task of the generated epilogue, which there is instead of
-  // `work`; 0: none.
+  // If not 0, the epilogue is generated, and one of its tasks is this many
+  // places; `work` is empty then.
   int64_t tail_places = 0;
   std::vector<int64_t> extra_steps;  // Of each extra tensor: see PostWork.
 };

@@ -1,5 +1,5 @@
-// The generated part of a convolution's epilogue
-// (src/program/convolution/tail.h) in one call.
+// Runs the generated part of a convolution's epilogue
+// (src/program/convolution/tail.h) during one call.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@ namespace fxjit::kernels {
 
 class ConvTail {
  public:
-  // `call` has the code and outlives the tail. A task is `places` places;
-  // `work` says where the extra tensors are, of which there are `extras`.
+  // `call` has the code and must outlive this object. One task is `places`
+  // places. `work` says where the `extras` extra tensors lie.
   ConvTail(const program::StepCall& call, int64_t places, const PostWork& work,
            size_t extras, void* output);
 
-  // In place, on places from `first` on: whole tasks.
+  // Applies the epilogue in place to `places` places from `first` on. Both must
+  // be multiples of a task.
   void run(int64_t first, int64_t places) const;
 
  private:

@@ -1,10 +1,12 @@
-// Convolutions of f32 images in groups of few channels, channels innermost, in
-// plain C++ vectors: no copies, the elementwise work behind done while sums are
-// in registers. Lanes of a vector are the channels of several groups, or of
-// several places where one has few. Nothing moves between lanes while sums are
-// made: for n inputs of a group there are n sums, of which sum t has in each
-// lane what that lane's input gives to the output t channels further, and which
-// are turned and added up at the end.
+// Convolutions of f32 images in groups of few channels, with channels
+// innermost, in plain C++ vectors. Nothing is copied, and the elementwise work
+// that follows is done while the sums are in registers.
+//
+// The lanes of a vector are the channels of several groups, or of two places if
+// a place has few. No data moves between lanes while sums are made. A group of
+// n inputs has n sums: in the lane of an input, sum t has what that input
+// contributes to the output t channels further on (wrapping around in the
+// group). At the end the sums are rotated by t lanes and added up.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +15,26 @@
 
 namespace fxjit::kernels {
 
-// What the lanes of a vector are; lanes that hold nothing are last.
+// What each lane of a vector holds. Lanes that hold nothing come last.
 struct GroupedLanes {
   static constexpr int kMost = 16;
 
-  // `count` lanes hold `channels` channels of count / channels places, in
+  // `count` lanes hold count / channels places of `channels` channels each, in
   // groups of `group` channels.
   GroupedLanes(int64_t count, int64_t channels, int64_t group);
 
   int32_t count;
-  // For each lane its place after the vector's first one, negative where it
-  // holds nothing, and its channel.
+  // For each lane, the distance of its place from the vector's first one
+  // (negative if the lane holds nothing), and its channel.
   int32_t place[kMost], channel[kMost];
-  // The lane whose sum t is of this lane's channel.
+  // turned[t][lane]: the lane whose sum t belongs to the channel of `lane`.
   int32_t turned[kMost][kMost];
 };
 
-// Windows of three taps of the width, one position apart, and of any height;
-// at each end at most one tap lies outside of the image. Input, bias, output
-// and work start at the vector's first channel. Weights are
-// [depth, height, t, 3, lanes of the level].
+// A row of places. Windows have three adjacent taps along the width and any
+// number along the height; at each end of the row at most one tap lies outside
+// of the image. Input, bias, output and work start at the vector's first
+// channel. Weights are [depth, height, t, 3, lanes of the level].
 struct GroupedRow : ConvRow {
   const GroupedLanes* lanes = nullptr;
   int64_t inputs = 0;    // Channels of a group.
@@ -48,15 +50,16 @@ class GroupedConv : public RowConv {
  public:
   static constexpr weights::Reader kReader =
       weights::Reader::grouped_convolution;
-  // For convolutions in groups that program::has_turned_sums() tells; tensors
+  // For the convolutions of which program::has_turned_sums() is true. Tensors
   // may be meta.
   GroupedConv(const ops::ConvParams& params, const Tensor& input,
               const Tensor& weight, CpuLevel level = host_cpu_level());
 
-  // Rows [begin, end) of the output.
+  // Computes rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;
 
-  // Weights of each vector of channels, as GroupedRow has them.
+  // Bytes of the packed weights of all vectors of channels, laid out as
+  // GroupedRow says.
   size_t packed_bytes() const;
   ShapeKey packed_key() const;
   void pack(const float* weight, float* packed) const;

@@ -1,8 +1,9 @@
-// Convolutions of f32 images in groups of four to sixteen channels, channels
-// innermost, in plain C++ vectors. What a tile of the output reads is turned
-// into planes first, one for each channel, so that lanes are places: each input
-// is multiplied by one weight for each output, no lane is idle whatever the
-// number of channels, and the sums are turned back at the end.
+// Convolutions of f32 images in groups of four to sixteen channels, with
+// channels innermost, in plain C++ vectors. The part of the image that a tile
+// of the output reads is first transposed into planes, one for each channel, so
+// that lanes are places. Each input is then multiplied by one weight for each
+// output, and no lane is idle whatever the number of channels. At the end the
+// sums are transposed back.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,8 @@ namespace fxjit::kernels {
 using program::PlaneLayout;
 using program::PlaneTaps;
 
-// Some of the places of a slice, and which of its lanes each tap reads.
+// A run of places of one slice of the output, and the lanes that each tap
+// reads.
 struct PlaneTile {
   struct Vector {
     int64_t place;  // Its first one, from the tile's first.
@@ -30,8 +32,8 @@ struct PlaneTile {
                              layout->lanes);
   }
 
-  // Where the first place lies in a plane, which begins with the first row that
-  // is read.
+  // Where the first place lies in a plane, in floats from the plane's
+  // beginning, which is the first row that is read.
   int64_t origin() const {
     const int64_t before = std::max<int64_t>(0, -layout->height.least);
     return std::min(row, before) * layout->pitch;
@@ -43,18 +45,19 @@ struct PlaneTile {
   int64_t row = 0, rows = 0, column = 0, columns = 0;
 };
 
-// Some groups of a tile. Input begins at the first place of the slice that
-// depth tap 0 sees or would see, output and work at the tile's, all of them and
-// the bias at the part's first channel. Weights are [group, output block,
-// depth, height, width, input, outputs].
+// Some groups of one tile. `input` points to the first place of the slice that
+// tap 0 of the depth sees, or would see if it were in the image; output and
+// work point to the tile's first place; all of them, and the bias, to the first
+// channel of these groups. Weights are [group, output block, depth, height,
+// width, input, outputs].
 struct PlanePart {
-  // Outputs of a group are computed in blocks of about the same size, whose
-  // sums leave registers for what they are made of.
+  // Most outputs of a block. The outputs of a group are computed in blocks of
+  // about the same size, whose sums leave registers for what is read.
   static constexpr int64_t most_outputs(int64_t lanes) {
     return lanes == 16 ? 8 : 6;
   }
 
-  // Calls work(begin, end) for the outputs of each block of at most `most`.
+  // Calls work(begin, end) for each block of at most `most` outputs.
   template <typename Work>
   static void each_block(int64_t outputs, int64_t most, Work&& work) {
     const int64_t blocks = support::ceil_div(outputs, most);
@@ -81,17 +84,18 @@ class PlanarGroups : public RowConv {
  public:
   static constexpr weights::Reader kReader =
       weights::Reader::grouped_convolution;
-  // For convolutions that program::has_planes() tells; tensors may be meta.
+  // For the convolutions of which program::has_planes() is true. Tensors may be
+  // meta.
   PlanarGroups(const ops::ConvParams& params, const Tensor& input,
                const Tensor& weight, CpuLevel level);
 
   size_t scratch_bytes() const;
 
-  // Rows [begin, end) of the output.
+  // Computes rows [begin, end) of the output.
   void run(const Data& data, int64_t begin, int64_t end) const;
 
-  // Weights as PlanePart has them, and a number that is zero unless all of them
-  // are finite.
+  // Bytes of the packed weights, laid out as PlanePart says, and of a number
+  // that is zero unless all weights are finite.
   size_t packed_bytes() const;
   ShapeKey packed_key() const;
   void pack(const float* weight, float* packed) const;

@@ -1,4 +1,5 @@
-// Elementwise work on sums that a routine has just made, channels innermost.
+// The elementwise work that follows a convolution, applied to sums that a
+// routine has just made, with channels innermost.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,13 @@ struct PostWork {
 
   const ops::PostOp* ops = nullptr;
   int64_t count = 0;
-  // The extra tensors' elements for the first place's first channel, and their
-  // steps from place to place: 0 for one element for each channel.
+  // For each extra tensor, its element for the first place's first channel, and
+  // the distance in floats from place to place: 0 for a tensor with one element
+  // for each channel.
   const float* extras[kMostExtras] = {};
   int64_t steps[kMostExtras] = {};
 
-  // The same from another element on.
+  // The same work `place` places and `channel` channels further on.
   PostWork at(int64_t place, int64_t channel = 0) const {
     PostWork moved = *this;
     for (int i = 0; i < kMostExtras; ++i)
@@ -27,7 +29,8 @@ struct PostWork {
   }
 };
 
-// In place on [places, channels]. Levels beyond the machine's crash.
+// Applies the work in place to data [places, channels]. The machine must have
+// the CPU level, or the call crashes.
 void run_post_work(const PostWork& work, float* data, int64_t places,
                    int64_t channels, CpuLevel level = host_cpu_level());
 

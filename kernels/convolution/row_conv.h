@@ -1,5 +1,5 @@
-// Convolutions whose loops walk rows of places, results with channels
-// innermost: what those in groups and those of images have in common.
+// What the convolutions of this folder have in common whose loops walk along
+// rows of places, with channels innermost in the result.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ namespace fxjit::kernels {
 using program::ConvAxis;
 using program::TapRange;
 
-// Lines of memory that the row after this one reads or writes and this one does
-// not. They are asked for between blocks of places.
+// Cache lines that the next row reads or writes and this row does not. They are
+// prefetched between blocks of places.
 struct RowAhead {
   static constexpr int64_t kLine = support::kLineFloats;
   struct Lines {
@@ -32,8 +32,8 @@ struct RowAhead {
   Lines read, written;
 
   bool empty() const { return read.count == 0 && written.count == 0; }
-  // What falls to places [begin, end) of the row. Inlined: compilers take a
-  // function that only asks for memory for one without effects.
+  // Prefetches the share of places [begin, end) of this row. Always inlined,
+  // because compilers drop calls of a function that only prefetches.
   [[gnu::always_inline]] void ask(int64_t begin, int64_t end) const {
     constexpr int kSecondLevelCache = 2;
     for (const Lines& lines : {read, written}) {
@@ -77,28 +77,29 @@ class RowConv {
     CpuLevel level = host_cpu_level();
     float* scratch = nullptr;  // scratch_bytes(), aligned to cache lines.
   };
-  // What run() needs beside its operands.
+  // Bytes of scratch that run() needs.
   size_t scratch_bytes() const { return 0; }
 
-  // Rows of the output, of all images.
+  // The number of rows of the output, in all images together.
   int64_t rows() const { return images_ * axes_[0].places * axes_[1].places; }
   int64_t row_places() const { return axes_[2].places; }
   int64_t taps() const;
-  // Each channel of the output is a sum over all taps of `inputs` channels.
+  // Floating-point operations of the whole convolution: each channel of the
+  // output is a sum over all taps and `inputs` channels.
   double flops() const;
 
-  // Weights as [depth, height, inputs, width, channels].
+  // Packs weights as [depth, height, inputs, width, channels].
   size_t packed_bytes() const;
   ShapeKey packed_key() const;
   void pack(const float* weight, float* packed) const;
 
  protected:
-  // Row number `index` of all images; refers to the axes. Bias, output and work
-  // begin at `channel`.
+  // Row number `index`, counted through all images. Bias, output and work begin
+  // at `channel`. The result refers to the axes of this object.
   ConvRow row_at(const Data& data, int64_t index, int64_t channel = 0) const;
 
-  // Calls work(index, part) for rows [begin, end) and each of `parts` vectors
-  // or groups of their channels, such that caches hold what it reads again.
+  // Calls work(index, part) for rows [begin, end) and for each of `parts` parts
+  // of their channels, in an order in which caches hold what is read again.
   template <typename Work>
   void each_part(int64_t begin, int64_t end, int64_t parts, Work work) const {
     constexpr int64_t kBandRows = 8;
@@ -108,8 +109,8 @@ class RowConv {
         for (int64_t i = first; i < std::min(first + band, end); ++i)
           work(i, part);
   }
-  // Part number `part` of `parts` of what lies ahead of row `index`; nothing
-  // where caches hold all rows.
+  // The share of part `part` of `parts` in what row `index` prefetches; nothing
+  // if caches hold all rows.
   RowAhead ahead_of(const Data& data, int64_t index, int64_t part,
                     int64_t parts) const;
 
@@ -121,7 +122,7 @@ class RowConv {
   TapRange whole_;  // Places of the width that see all taps.
 
  private:
-  // Whether what is read and written is so little that it is soon in reach.
+  // Whether input and output together are so small that a cache holds them.
   bool in_cache() const;
   // Floats.
   int64_t input_row() const { return axes_[2].size * axes_[2].step; }

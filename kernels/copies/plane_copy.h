@@ -11,9 +11,9 @@ struct PlaneCopy {
   int64_t images = 1, channels = 0, places = 0;
   // Strides of the planes, in elements; the other side is dense.
   int64_t image_stride = 0, channel_stride = 0;
-  // Channels side by side on the other side: all of them, [N, places, C], or
-  // kBlock, [N, C / kBlock, places, kBlock] with zeros in the last block's
-  // rest.
+  // How channels lie on the other side: all of them side by side, [N, places,
+  // C], or in blocks of kBlock, [N, C / kBlock, places, kBlock], with zeros
+  // behind the last channel.
   bool blocked = false;
 
   static constexpr int64_t kBlock = 16;

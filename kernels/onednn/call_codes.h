@@ -1,6 +1,5 @@
-// Steps of compiled programs by oneDNN: see kernels.h, whose functions choose
-// among these. All return null where oneDNN has nothing fast, and throw
-// Failure.
+// Code of steps by oneDNN; kernels.h chooses among these functions. All return
+// null if oneDNN has nothing fast for the call, and throw Failure if it fails.
 #pragma once
 
 #include <memory>
@@ -17,7 +16,8 @@ std::shared_ptr<const program::ExternCode> make_conv_code(
 std::shared_ptr<const program::ExternCode> make_product_code(
     const CallRequest& request, int threads);
 
-// By the CPU's instructions: f16 has fast code for few shapes alone.
+// Decided by the CPU's instructions. f16 is never among them, because oneDNN
+// has fast code for few shapes of it.
 passes::FastHalves fast_halves();
 
 std::shared_ptr<const program::ExternCode> make_product_of_panels(

@@ -12,8 +12,8 @@
 
 namespace fxjit::kernels::onednn {
 
-// A call of oneDNN failed. Never leaves the kernels box: what was asked for is
-// then done without oneDNN.
+// Thrown when a call of oneDNN fails. It never leaves the kernels folder; the
+// work is then done without oneDNN.
 class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -25,8 +25,8 @@ inline void check(dnnl_status_t status, const char* what) {
                   std::to_string(static_cast<int>(status)));
 }
 
-// What `make` gives, a pointer; null where oneDNN may not write code or fails,
-// which is reported once.
+// The pointer that `make` returns. Null if oneDNN may not write code, or if
+// `make` throws Failure, which is reported once.
 template <typename Make>
 auto by_onednn(Make&& make) -> decltype(make()) {
   if (!may_generate_code()) return nullptr;
@@ -38,8 +38,8 @@ auto by_onednn(Make&& make) -> decltype(make()) {
   }
 }
 
-// Primitives share what oneDNN destroys when the process ends: from then on they
-// are leaked.
+// Destroys an object of oneDNN. Primitives share data that oneDNN destroys when
+// the process ends; from then on objects are leaked instead.
 struct Destroy {
   void operator()(dnnl_memory_desc_t p) const { dnnl_memory_desc_destroy(p); }
   void operator()(dnnl_memory_t p) const { dnnl_memory_destroy(p); }

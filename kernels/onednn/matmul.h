@@ -15,9 +15,9 @@ namespace fxjit::kernels::onednn {
 struct MatmulShape : ops::MatmulSizes {
   bool bias = false;
 
-  // Whether oneDNN reads a, and b, of these strides: one of them 1, the other
-  // at least a line apart, and a batch stride that shares the matrix or is as
-  // large.
+  // Whether oneDNN reads a (or b) with its strides: one stride of the matrix is
+  // 1, the other at least the length of a line, and the batch stride is 0 or at
+  // least a matrix.
   bool a_is_readable() const;
   bool b_is_readable() const;
   ShapeKey key() const;
@@ -67,8 +67,8 @@ class Matmul {
 
   MatmulShape shape_;
   Primitive primitive_;
-  // oneDNN's best code writes rows that follow each other; where c's do not,
-  // the result goes through this much scratch memory first.
+  // oneDNN's best code writes rows that follow one another. If those of c do
+  // not, the result goes through this many bytes of scratch first.
   size_t dense_bytes_;
 };
 

@@ -1,5 +1,6 @@
-// A oneDNN primitive with everything that a call needs: made once, run from any
-// number of threads at a time on raw pointers. Scratch memory is the caller's.
+// A oneDNN primitive with everything that a call needs. It is made once and may
+// run on any number of threads at a time, on raw pointers. The caller brings
+// the scratch memory.
 #pragma once
 
 #include <array>
@@ -14,8 +15,8 @@ namespace fxjit::kernels::onednn {
 
 class Primitive {
  public:
-  // `arguments` are DNNL_ARG_... in the order in which run() gets pointers;
-  // the scratchpad is not among them. Throws Failure.
+  // `arguments` are oneDNN's DNNL_ARG_... numbers in the order in which run()
+  // is given pointers, without the scratchpad. Throws Failure.
   Primitive(PrimitiveDesc desc, std::vector<int> arguments);
 
   // "jit:avx512_core".
@@ -24,8 +25,8 @@ class Primitive {
   const_dnnl_memory_desc_t desc_of(int argument) const;
   size_t bytes_of(int argument) const;
 
-  // False when oneDNN fails, reported once; outputs are undefined then.
-  // `scratch` has scratch_bytes() bytes.
+  // Returns false if oneDNN fails, which is reported once; the outputs are
+  // undefined then. `scratch` has scratch_bytes() bytes.
   bool run(std::span<void* const> pointers, std::byte* scratch) const noexcept;
 
  private:

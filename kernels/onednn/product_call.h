@@ -1,4 +1,4 @@
-// Steps read as products of matrices.
+// Reads steps as products of matrices that oneDNN can compute.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,20 @@
 
 namespace fxjit::kernels::onednn {
 
-// A product, and which operand of the step is which.
+// A product, and the number of the step's operand for each of its parts.
 struct Product {
   MatmulShape shape;
   int a = 0, weights = 1, bias = -1, output = 2;
   std::vector<MatmulPostOp> post_ops = {};
 };
 
-// linear, matmul, mm, bmm and addmm whose rows, and whose batches, lie as one dim
-// of even steps; nothing for other calls. The tensors may be meta.
+// Reads calls of linear, matmul, mm, bmm and addmm. The dims of rows, and those
+// of the batch, must be one dim of one stride when they are flattened. None for
+// other calls. Tensors may be meta.
 std::optional<Product> read_product(const ops::OpCall& call);
 
-// A tile step of f32 whose epilogue oneDNN's post-ops can say: additions and
-// gelu.
+// Reads an f32 tile step. None if its epilogue is more than additions and gelu,
+// which oneDNN has as post-ops.
 std::optional<Product> read_product(const program::TileStep& step);
 
 }  // namespace fxjit::kernels::onednn

@@ -33,10 +33,11 @@ bool may_generate_code() {
 
 namespace {
 
-// Makes the cache that all primitives share: oneDNN guards that itself, but race
-// detectors do not see so in code that was built without them. It keeps 1024
-// primitives unless told otherwise, by the host program or the environment, with
-// those of programs long dropped: too many for a process of many shapes.
+// Makes the cache that all primitives share, with a bound. Without one it keeps
+// 1024 primitives, also those of programs that were dropped long ago, unless
+// the host program or the environment has set another number. It is made here,
+// and not on first use, because race detectors do not see the locks of code
+// that was built without them.
 void bound_primitive_cache() {
   constexpr int kDefault = 1024, kMost = 64;
   int capacity = 0;
@@ -62,15 +63,16 @@ dnnl_engine_t engine() {
 
 namespace {
 
-// Threads that use oneDNN, and whether the process ends. Each side changes its
-// own and then looks at the other's.
+// The number of threads that use oneDNN, and whether the process is ending.
+// Each side changes its own number first and then reads the other's.
 constinit std::atomic<int> uses{0};
 constinit std::atomic<bool> ended{false};
 constinit thread_local int own_uses = 0;
 
-// Runs when the process unloads its libraries, those that use others first:
-// keep_statics() leaves objects that oneDNN made when it was loaded. Bounded, for
-// a thread that was stopped for good, by a debugger say.
+// Runs when the process unloads its libraries, this one before oneDNN.
+// keep_statics() does not cover the objects that oneDNN made when it was
+// loaded, so running uses are waited for. The wait is bounded, since a thread
+// may have been stopped for good, by a debugger for example.
 [[gnu::destructor]] void end_use() {
   constexpr std::chrono::seconds kLongest{10};
   ended = true;

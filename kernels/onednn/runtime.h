@@ -1,5 +1,6 @@
-// The process's use of oneDNN: whether it may be called, its engine, and its
-// threads. Every call of oneDNN that may compute happens inside SingleThread.
+// Guards the process's use of oneDNN: whether it may be called, its engine and
+// its threads. Every call of oneDNN that may compute happens while a
+// SingleThread lives.
 #pragma once
 
 #include <oneapi/dnnl/dnnl_types.h>
@@ -10,16 +11,17 @@
 
 namespace fxjit::kernels::onednn {
 
-// Whether primitives may be made now: oneDNN writes code for each, and crashes
-// where executable memory is denied. A few microseconds; ask before making
-// something, not before running it. Reports a denial once.
+// Whether primitives may be made now. oneDNN writes code for each primitive and
+// crashes if executable memory is denied. Takes a few microseconds, so it is
+// asked before a primitive is made, not before it runs. A denial is reported
+// once.
 bool may_generate_code();
 
 // The CPU engine, made on first use and never destroyed. Throws Failure.
 dnnl_engine_t engine();
 
-// A use of oneDNN, for which fork() and the end of the process wait: oneDNN has
-// locks, and objects that are destroyed when it is unloaded.
+// A use of oneDNN. fork() and the end of the process wait for it, because
+// oneDNN holds locks and has objects that are destroyed when it is unloaded.
 class Use {
  public:
   Use();
@@ -34,9 +36,10 @@ class Use {
   bool allowed_;
 };
 
-// oneDNN computes inline on the calling thread for the scope's lifetime: the
-// parallelism is ours. libgomp's thread count belongs to the host program, so
-// it is put back afterwards. Throws Failure where use is not allowed any more.
+// While this lives, oneDNN computes on the calling thread alone, since the
+// library has threads of its own. libgomp's thread count belongs to the host
+// program and is restored afterwards. Throws Failure if oneDNN may not be used
+// any more.
 class SingleThread {
  public:
   SingleThread();
@@ -49,11 +52,11 @@ class SingleThread {
   int before_;
 };
 
-// oneDNN is a shared library, whose static objects (its cache of primitives,
-// tables of kernels that calls fill) would be destroyed as soon as exit()
-// begins, while other threads use them. Those that it makes from now on never
-// are, nor are our own (exit_order.h); what it made when it was loaded goes
-// when it is unloaded (see Use). Called before oneDNN is used.
+// Keeps oneDNN's static objects alive, such as its cache of primitives and its
+// tables of kernels. They would be destroyed as soon as exit() begins, while
+// other threads still use them. Objects that oneDNN makes after this call are
+// never destroyed; those made when it was loaded are destroyed when it is
+// unloaded (see Use). Must be called before oneDNN is used.
 void keep_statics();
 
 // Logs a warning the first time that `text` is given. Thread-safe.

@@ -1,12 +1,12 @@
-// Pools channels that lie side by side, so that a vector holds one place of
-// several channels and windows of any shape need no special cases.
+// Pools channels that lie side by side in memory. A vector holds several
+// channels of one place, so that windows of any shape need no special cases.
 #pragma once
 
 #include <cstdint>
 
 namespace fxjit::kernels {
 
-// The elements of one window along one dim that lie inside the plane.
+// The elements of one window along one dim that lie inside of the plane.
 struct PoolWindow {
   int64_t first = 0;  // Position of the first.
   int64_t count = 0;
@@ -17,8 +17,8 @@ struct PoolBlock {
   static constexpr int64_t kChannels = 16;
 
   bool average;
-  // Per dim (depth, height, width): the windows to compute, and how far apart
-  // the elements of a window are in `input`, in floats.
+  // For depth, height and width: the windows to compute, and the distance
+  // between neighbouring elements of a window in `input`, in floats.
   const PoolWindow* windows[3];
   int64_t window_count[3];
   int64_t tap_step[3];

@@ -1,7 +1,7 @@
-// Max and average pooling in plain C++, vectorised for the machine's level: it
-// keeps torch's rules for NaN, infinities, ceil_mode and padding, which
-// oneDNN's does not, and needs no generated code. For the interpreter and for
-// compiled programs.
+// Max and average pooling in plain C++, vectorised for the machine's level, for
+// the interpreter and for compiled programs. It follows torch's rules for NaN,
+// infinities, ceil_mode and padding, which oneDNN's pooling does not, and needs
+// no generated code.
 #pragma once
 
 #include <vector>
@@ -20,17 +20,18 @@ struct PoolAxis {
   int64_t places() const { return static_cast<int64_t>(windows.size()); }
 };
 
-// Reads the spatial dims; averages have all their divisors in the windows.
+// Reads the spatial dims. For averages all divisors are in the windows.
 void read_pool_axes(const ops::PoolParams& params, const Tensor& input,
                     PoolAxis (&axes)[3]);
 
 class Pooling {
  public:
-  // For what program::is_float_pool() tells. `input` may be meta and have any
-  // strides; results are contiguous.
+  // For pooling of which program::is_float_pool() is true. `input` may be meta
+  // and have any strides; results are contiguous.
   Pooling(const ops::PoolParams& params, const Tensor& input);
 
-  // Parts that can be computed side by side: 16 channels and a band of rows.
+  // The number of parts that can be computed side by side. A part is 16
+  // channels of a band of rows.
   int64_t parts() const { return images_ * channel_blocks_ * bands_; }
   double elements_per_part() const;
   size_t scratch_bytes() const;
@@ -40,7 +41,8 @@ class Pooling {
            int64_t end) const;
 
  private:
-  // The windows of a part along the height, and the rows that they see.
+  // The windows of a part along the height, and the rows of the input that they
+  // see.
   struct Band {
     int64_t first_window = 0, windows = 0;
     int64_t first_row = 0, rows = 0;

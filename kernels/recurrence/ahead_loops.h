@@ -1,9 +1,10 @@
-// Steps of one sequence that make gates of later times beside their own: while
-// weights of the states come from the second-level cache, the multipliers would
-// wait. Included by step.cpp for levels with registers for all these sums.
+// Steps in time of one sequence that, beside their own gates, make the products
+// with the inputs for gates of later times. They use the time in which the
+// multipliers would wait for state weights from the second-level cache.
+// Included by step.cpp for the levels that have registers for all these sums.
 
-// The sums of one vector of gates of kAheadTimes times, [kAheadTimes][row] in
-// memory, and where the product with the inputs stands.
+// The sums of one vector of gates for kAheadTimes times ([kAheadTimes][row] in
+// memory), and how far their product with the inputs has come.
 struct LaterSums {
   Vector of[kAheadTimes];
   const float *weights, *inputs;
@@ -25,7 +26,7 @@ struct LaterSums {
       of[t] = first ? bias : load(gates + t * row);
   }
 
-  // The next element of the depth.
+  // Adds the products of the next element of the inputs.
   FXJIT_INLINE void add() {
     const Vector w = load(weights);
 #pragma GCC unroll 16
@@ -45,8 +46,8 @@ struct LaterSums {
   }
 };
 
-// A panel of a step of one sequence, with kEach elements of the depth of the
-// inputs to kAheadStates of the states.
+// Computes one panel of a step of one sequence. For every kAheadStates elements
+// of the states it adds kEach elements of the inputs of later times.
 template <StepWork kWork, int kEach>
 [[gnu::noinline]] void tile_ahead(const RecurrentStep& s, int64_t panel) {
   const Units<kWork> units(panel);
@@ -84,7 +85,7 @@ template <StepWork kWork, int kEach>
   finish<kWork>(s, units, 0, sums.of[0], fresh_input);
 }
 
-// Whether the panel was computed.
+// Computes the panel if such loops can; returns whether it did.
 template <StepWork kWork>
 inline bool panel_ahead(const RecurrentStep& s, int64_t panel) {
   if constexpr (kWork == StepWork::project) return false;

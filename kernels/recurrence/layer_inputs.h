@@ -1,5 +1,5 @@
-// The product with the inputs as a part of a recurrent layer: which way its
-// steps come by it, and what a task needs for that.
+// Chooses where a recurrent layer with inputs multiplies them by their weights
+// (ops::InputProduct), and prepares what its tasks need for that.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@ namespace fxjit::kernels {
 
 class LayerInputs {
  public:
-  // `form` must outlive the object.
+  // `form`, the layer that the call describes, must outlive the object.
   LayerInputs(const ops::Recurrence& form, StepWork work, const Places& places,
               const CallRequest& request, int threads);
 
-  // For tasks of up to `rows` sequences.
+  // Reserves working memory for tasks of up to `rows` sequences.
   void lay_out(Room& room, int64_t rows);
   bool holds(int64_t operand) const { return weights_.holds(operand); }
-  // Sets what `task` reads, and packs what the call gives.
+  // Sets the inputs and weights that `task` reads. Weights that are no
+  // constants are packed into the task's working memory.
   void set(const program::StepCall& call, RecurrentTask& task) const;
 
  private:

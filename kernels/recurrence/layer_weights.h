@@ -1,5 +1,6 @@
-// The weights of a recurrent layer as its steps read them: constants are packed
-// once, weights of a call by each task, into working memory.
+// The packed weights of a recurrent layer. Constant weights are packed once;
+// weights that are arguments of the call are packed by each task into its
+// working memory.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace fxjit::kernels {
 
-// The parts of a task's working memory, in floats from its start.
+// The parts of a task's working memory. Each part has an offset, in floats,
+// from its start.
 struct Room {
   int64_t size = 0;
 
@@ -25,12 +27,13 @@ struct Room {
 class LayerWeights {
  public:
   LayerWeights() = default;  // Those that a layer does not have.
-  // One packing for each direction; the operands from `place` on.
+  // Weights of all directions. They are the operands from `place` on, one for
+  // each direction, and each is packed as its StepPacking says.
   LayerWeights(const CallRequest& request, int64_t place,
                std::vector<StepPacking> packings);
 
   void lay_out(Room& room);
-  // Whether no call reads this operand, since it is packed.
+  // Whether the operand is packed once for all calls, so that no call reads it.
   bool holds(int64_t operand) const;
   const float* of(const program::StepCall& call, int64_t direction) const;
 

@@ -6,8 +6,9 @@
 // Vectors of sums in a tile.
 constexpr int kTileSums = FXJIT_LANES == 16 ? 24 : FXJIT_LANES == 8 ? 12 : 8;
 
-// The sums of one panel for kRows rows, kChains of each side by side, which
-// hides how long an addition takes where there is one row.
+// The sums of one panel of columns for kRows rows. Each sum is split into
+// kChains chains side by side, which hides the latency of additions if there is
+// one row.
 template <StepWork kWork, int kRows, int kChains>
 struct Sums {
   static constexpr int kVectors = vectors_of(kWork);
@@ -15,7 +16,8 @@ struct Sums {
 
   Vector of[kRows * kChains][kVectors];
 
-  // One element of the depth: its line of weights, and of each row a number.
+  // Adds the products of one element of the depth: a line of weights times one
+  // number of each row.
   FXJIT_INLINE void add(const float* w, const float* x, int64_t x_row,
                         int chain) {
     Vector factors[kVectors];
@@ -49,8 +51,9 @@ struct Sums {
     }
   }
 
-  // Between inputs and states. The new gate of a GRU keeps them apart, since
-  // the reset gate multiplies the product with the states alone.
+  // Called when the product with the inputs is done, before that with the
+  // states. For the new gate of a GRU it sets the former aside, because the
+  // reset gate multiplies the latter alone.
   FXJIT_INLINE void between(const RecurrentStep& s, Units<kWork> units, int row,
                             Vector& fresh_input) {
     if constexpr (kWork == StepWork::gru) {
@@ -68,7 +71,7 @@ struct Sums {
       of[row][v] += load(s.bias + units.line() + v * FXJIT_LANES);
   }
 
-  // The chains of a row become one.
+  // Adds up the chains of a row.
   FXJIT_INLINE void fold(int row) {
 #pragma GCC unroll 4
     for (int c = 1; c < kChains; ++c)
@@ -77,8 +80,8 @@ struct Sums {
   }
 };
 
-// Where the sums of a row begin: at the gates where these are given, or else at
-// the biases of the product with the inputs.
+// Starts the sums of a row: with the gates if these are given, else with the
+// biases of the product with the inputs.
 template <StepWork kWork>
 FXJIT_INLINE Vector first_sum(const RecurrentStep& s, Units<kWork> units,
                               int64_t row, int v) {
@@ -125,7 +128,7 @@ inline bool panel_ahead(const RecurrentStep&, int64_t) {
 }
 #endif
 
-// Tiles of rows, nearly equally high.
+// Computes the rows in tiles of nearly equal height.
 template <StepWork kWork>
 inline void panel_rows(const RecurrentStep& s, int64_t panel) {
   if (panel_ahead<kWork>(s, panel)) return;

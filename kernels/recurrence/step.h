@@ -1,6 +1,7 @@
-// One step of time of a recurrent layer in f32: the product of the states of
-// some sequences with packed weights, and what gates do to its sums while they
-// are in registers. Plain C++ vectors, compiled once per CPU level.
+// One step in time of a recurrent layer in f32: it multiplies the states of
+// some sequences by packed weights and applies the cell's functions to the sums
+// while they are in registers. Plain C++ vectors, compiled once for each CPU
+// level.
 #pragma once
 
 #include <array>
@@ -11,8 +12,9 @@
 
 namespace fxjit::kernels {
 
-// What becomes of the sums. Those of an LSTM and a GRU come as vectors of all
-// gates of the same hidden units, others as kPanelVectors vectors of units.
+// What is done to the sums. For an LSTM or a GRU a panel has the vectors of all
+// gates of the same hidden units, for the others kPanelVectors vectors of
+// units.
 enum class StepWork : uint8_t { lstm, gru, tanh, relu, project };
 
 constexpr int kPanelVectors = 4;
@@ -20,17 +22,18 @@ constexpr int vectors_of(StepWork work) {
   return work == StepWork::gru ? 3 : kPanelVectors;
 }
 
-// Where each gate of an LSTM or a GRU stands in memory.
+// The position of each gate of an LSTM or a GRU in memory.
 struct GateOrder {
   std::array<int64_t, 4> place{0, 1, 2, 3};
 };
 
-// A block of kAheadTimes has its product with the inputs made while the block
-// before it runs: one or two elements of an input to kAheadStates of a state.
+// Sizes of InputProduct::ahead. While one block of kAheadTimes times runs, the
+// products with the inputs are made for the next one: one or two elements of an
+// input for every kAheadStates elements of a state.
 constexpr int kAheadTimes = 16, kAheadStates = 4;
 
-// The product of the inputs of one block with their weights, as far as it is
-// made: steps of one sequence make a part of it for each of their panels.
+// The product of one block's inputs with their weights, as far as it is made.
+// Each panel of each step of the block before makes a part of it.
 struct InputsAhead {
   const float* packed = nullptr;  // By StepPacking, ahead.
   const float* inputs = nullptr;  // [depth][kAheadTimes]
@@ -51,10 +54,11 @@ struct RecurrentStep {
   int64_t state_row = 0;
   const float* packed = nullptr;  // By StepPacking.
   const float* bias = nullptr;    // Likewise, or null.
-  // The product with the inputs: either given, of each row gate by gate ...
+  // The product with the inputs is either given, gate by gate for each row, ...
   const float* const* gates = nullptr;
   GateOrder order;  // How these gates lie.
-  // ... or made before that with the states, of inputs [rows, input_depth].
+  // ... or made by the step, before the product with the states, from the
+  // inputs [rows, input_depth].
   const float* inputs = nullptr;
   int64_t input_depth = 0, input_row = 0;
   const float* input_packed = nullptr;  // By StepPacking.
@@ -65,19 +69,22 @@ struct RecurrentStep {
   float* next = nullptr;  // [rows, units], other memory than the states.
   int64_t next_row = 0;
   float* const* output = nullptr;  // One for each row, or null.
-  // Weights are read from their end on. If every other step does so, a part of
-  // them is still in the caches.
+  // Reads the weights from their end to their beginning. If every other step
+  // does so, it finds a part of them still in the caches.
   bool backward = false;
-  // Sums in order of depth, one chain each, whatever `rows` are; not backward.
+  // Sums in order of depth, in one chain each, whatever `rows` is. Cannot be
+  // combined with `backward`.
   bool strict = false;
 };
 
-// Rows of states, cells and `next` are this long at least, a whole number of
-// vectors: behind the units, numbers without meaning are written.
+// The least length of a row of states, cells and `next`, in floats: `units`
+// rounded up to whole vectors. Steps write meaningless numbers behind the
+// units.
 int64_t padded_units(int64_t units, CpuLevel level);
 
-// How weights [gates * units, depth], contiguous, lie for the panels of a step, or
-// for what steps make ahead. Biases are weights of one element of the state.
+// Packs contiguous weights [gates * units, depth] in the order in which the
+// panels of a step read them, or for InputsAhead. Biases are packed like
+// weights of depth 1.
 struct StepPacking {
   StepWork work;
   GateOrder order;
@@ -88,7 +95,7 @@ struct StepPacking {
   int64_t floats() const;
   void pack(const float* from, float* to) const;
   StepPacking of_bias() const { return {work, order, units, 1, level}; }
-  // Equal for equal bytes of equal weights.
+  // Equal keys mean that equal weights are packed into equal bytes.
   std::vector<int64_t> key() const;
 
  private:
@@ -97,7 +104,7 @@ struct StepPacking {
   void pack_columns(const float* from, float* to) const;
 };
 
-// What steps have left.
+// Makes the rest of the product that the steps have left.
 void finish_ahead(InputsAhead& ahead);
 
 void recurrent_step(const RecurrentStep& step, CpuLevel level);

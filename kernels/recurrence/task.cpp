@@ -30,8 +30,8 @@ float* RecurrentTask::output_at(int64_t time, int64_t n) const {
   return output + line * form.directions * form.width;
 }
 
-// Into both buffers: sequences that have not begun have their first state in
-// either.
+// Loads the first states into both buffers, because a sequence that has not
+// begun must find its state in either.
 void RecurrentTask::load_states() {
   for (int64_t n = 0; n < count; ++n) {
     const int64_t from = direction * form.batch + sequence(n);
@@ -60,15 +60,17 @@ void RecurrentTask::store_cells() const {
   }
 }
 
-// The output of sequences that are not running; packed ones have none.
+// Sets the output of the sequences that do not run at `time` to zero. Packed
+// sequences have no such output.
 void RecurrentTask::clear_behind(int64_t time, int64_t running) const {
   if (form.packed) return;
   for (int64_t n = running; n < count; ++n)
     std::fill_n(output_at(time, n), form.width, 0.0f);
 }
 
-// The running sequences are the first ones. States are stored when a sequence
-// ends, since later steps do not carry them from buffer to buffer.
+// Runs all steps. The sequences that run at a time are the first ones. States
+// are stored when a sequence ends, since later steps do not carry them from
+// buffer to buffer.
 void RecurrentTask::run() {
   load_states();
   store_hidden(0, count);
@@ -87,7 +89,7 @@ void RecurrentTask::run() {
   store_cells();
 }
 
-// The gates of the steps from `first` on are to be made ahead.
+// Starts to make the gates of the steps from `first` on ahead.
 void RecurrentTask::begin_block(int64_t first) {
   const float* from[kAheadTimes] = {};
   for (int64_t t = 0; t < kAheadTimes && first + t < form.length; ++t)

@@ -1,6 +1,6 @@
-// All steps of time of one direction of a recurrent layer for some sequences:
-// which of them run at each time, where their gates or inputs and their outputs
-// lie, and what becomes of their states.
+// All steps in time of one direction of a recurrent layer, for some sequences.
+// It knows which sequences run at each time, where their gates or inputs and
+// their outputs lie, and what becomes of their states.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct GateStrides {
   int64_t time, sequence, element;
 };
 
-// The sequences at the places [first, first + count) of an order.
+// The task of the sequences at positions [first, first + count) of an order.
 struct RecurrentTask {
   void run();
 
@@ -30,8 +30,9 @@ struct RecurrentTask {
   int64_t row;
   const float** gate_rows;  // Working memory: an address for each sequence.
   float** output_rows;
-  // What each step does: sizes and weights are set, and two buffers of states.
-  // `project`, where there are projections, takes what the first one has made.
+  // What each step does, with sizes and weights set, and two buffers for
+  // states. `project` is the second product of a layer with projections; it
+  // takes the states that `step` has made.
   RecurrentStep step, project;
   TaskInputs inputs;
   CpuLevel level;

@@ -1,5 +1,5 @@
-// How the steps of a task come by the product with their inputs: where inputs
-// and gates lie in working memory, and what is made ahead.
+// How the steps of a task get the product with their inputs: where inputs and
+// gates lie in working memory, and what is made ahead.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,13 @@
 namespace fxjit::kernels {
 
 struct TaskInputs {
-  // within: brings the inputs of a step's sequences to rows.
+  // For InputProduct::within: copies the inputs of one time, of `count`
+  // sequences, into rows.
   void load(const float* const* from, int64_t count);
 
-  // ahead: finishes the block before, whose gates the next steps read, and
-  // begins one of these inputs; null behind the last time.
+  // For InputProduct::ahead: finishes the gates of the block that begins now,
+  // and starts those of the block with these inputs; null inputs stand for
+  // times behind the last one.
   void begin_block(const float* const (&from)[kAheadTimes]);
   const float* gates_of(int64_t step) const;
 

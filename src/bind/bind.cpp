@@ -22,7 +22,7 @@ using program::StepPlan;
 using program::TileStep;
 using Code = std::shared_ptr<const program::ExternCode>;
 
-// Steps that are not worth a second thread each.
+// Whether no step has enough work for a second thread.
 bool is_short(const std::vector<StepPlan>& plans) {
   constexpr double kFlops = 1e6, kBytes = 256 << 10;
   for (const StepPlan& plan : plans)
@@ -82,7 +82,8 @@ class Binder {
     }
   }
 
-  // The formats of weights depend on their numbers, those of kernels on them.
+  // Chooses the format of each weight, which depends on its numbers. Kernels
+  // are made afterwards, since their forms depend on the formats.
   void choose_formats() {
     for (const weights::PackSpec& spec : program_.packed) {
       weights::Weight& weight =
@@ -130,7 +131,7 @@ class Binder {
       return made;
     return std::make_shared<program::EagerCode>(call);
   }
-  // Null where the library has no fast code.
+  // The primitive for a product, null if oneDNN has no fast code for it.
   Code make_code(const program::LibraryProduct& product, const Step&) const {
     return kernels::make_library_product(product.tile, level(), threads());
   }
@@ -150,7 +151,8 @@ class Binder {
     return program::make_control_code(call, std::move(programs), tools_.limits);
   }
 
-  // The tensors of the call that are constants as they are, not views of some.
+  // Those tensors of the call that are constants as a whole, undefined for
+  // views of constants and for others.
   std::vector<Tensor> constants_of(const program::CallSpec& call,
                                    const Step& step) const {
     std::vector<Tensor> constants;

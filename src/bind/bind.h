@@ -1,6 +1,7 @@
-// The stage between planning and running: what a program specifies becomes code
-// and memory. Kernels are generated or taken from the cache, routines and
-// primitives are made, weights are packed or taken from the store.
+// The stage between planning and running: it makes code and memory of what a
+// program specifies. Kernels are generated or taken from the cache, routines
+// and primitives are made, weights are packed or taken from the store. Called
+// by src/compile for each new program.
 #pragma once
 
 #include "fxjit/thread_pool.h"
@@ -11,7 +12,8 @@
 
 namespace fxjit::bind {
 
-// What programs share.
+// What the programs of a module share. All references must outlive the
+// executables.
 struct Tools {
   const jit::Compiler& compiler;
   jit::CodeCache& code;
@@ -20,15 +22,18 @@ struct Tools {
   const fx::LoopLimits& limits;  // What loops in programs may take.
 };
 
-// What binding took, with the bodies of branches and loops.
+// The time and memory that binding took, including the bodies of branches and
+// loops.
 struct Cost {
-  double pack_ms = 0;  // Weights: choosing formats and packing, in any form.
+  // Choosing the formats of weights and packing them, for tile loops, routines
+  // and primitives.
+  double pack_ms = 0;
   jit::CompileTimings code;
   size_t code_bytes = 0;
   bool from_disk = false;  // All code that was not in memory before.
 };
 
-// Adds to `cost`. Thread-safe.
+// Makes the parts of the program's executable and adds to `cost`. Thread-safe.
 program::Executable::Parts bind(program::Plan plan, const Tools& tools,
                                 Cost& cost);
 

@@ -13,8 +13,8 @@ namespace fxjit {
 namespace checking {
 namespace {
 
-// Bounds where a graph does not run in double precision: what sums of f32 lose,
-// and what numbers of 16 bits do.
+// Relative bounds for graphs that do not run in double precision: one for f32,
+// one for types of 16 bits.
 constexpr double kSingle = 1e-4, kHalf = 3e-2;
 
 bool has_halves(const GraphCase& c) {
@@ -38,7 +38,7 @@ void refuse_random(const fx::Graph& graph) {
                       node->error_context());
 }
 
-// The same graph with the tensors of its result in one tuple.
+// The same graph, with all tensors of its result in one tuple.
 GraphCase flattened(const GraphCase& c) {
   GraphCase made = c.copy();
   const fx::NodePtr output = made.graph->output_node();
@@ -69,8 +69,9 @@ const StepReport* find_step(const Report& report, std::string_view node) {
   return found;
 }
 
-// The last step that computes the node or, where none does (it takes a part of
-// a tuple, say), the call whose value it is made of.
+// The last step that computes the node. If no step does, because the node only
+// takes a part of a tuple for example, the last step of the call whose value it
+// is made of.
 std::optional<StepReport> step_of(const Report& report, const fx::Node& node) {
   for (const fx::Node* at = &node; at && !at->is(fx::Opcode::placeholder);
        at = at->args().empty() ? nullptr : at->arg_node(0))
@@ -116,8 +117,8 @@ class Check {
   CheckResult result_;
 };
 
-// What the interpreter itself throws is the caller's; what it throws in double
-// precision alone leaves bounds of a fixed size.
+// Runs the interpreter. An error in the graph's own types is thrown on to the
+// caller. An error in double precision alone leaves bounds of a fixed size.
 void Check::evaluate() {
   if (options_.tolerance) {
     result_.bounds = "relative to the greatest number of a tensor";

@@ -10,10 +10,11 @@
 namespace fxjit::checking {
 namespace {
 
-// Disturbed runs for a bound: their greatest deviation is taken.
+// Disturbed runs for a bound. The greatest of their deviations is taken.
 constexpr uint32_t kRuns = 3;
-// Times that deviation, and that of the tensor's mean: three runs may miss the
-// worst case of an element, rarely that of all.
+// A bound is this many times the element's deviation, and this many times the
+// mean deviation of the tensor: three runs may miss the worst case of one
+// element, but rarely that of all.
 constexpr double kOfElement = 6, kOfMean = 2;
 
 std::string structure(const Value& value) {
@@ -30,7 +31,8 @@ Outcome run_wide(const GraphCase& c, const NarrowFacts& facts, uint32_t seed) {
   return outcome_of(run_on(interpreter, run.inputs), run);
 }
 
-// Keeps the values of calls as they are when they are made, before later writes.
+// Runs a graph and copies the value of each call when it is made, because later
+// calls may write to it.
 template <typename Base>
 class Keeping : public Base {
  public:
@@ -48,7 +50,8 @@ class Keeping : public Base {
   Values kept;
 };
 
-// How far `rough` is off, element by element; greater values stay.
+// Raises each element of `allowed` to the deviation of `rough` from the exact
+// numbers, unless it is greater already.
 void add_deviation(const Tensor& rough, Expected::Numbers* numbers_of) {
   const std::vector<double> values = numbers(rough);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -63,8 +66,8 @@ void add_deviation(const Tensor& rough, Expected::Numbers* numbers_of) {
   }
 }
 
-// Complex numbers are not disturbed themselves, so that what they lose by sums
-// is told by their size alone.
+// Complex numbers are not disturbed themselves, so the loss of their sums is
+// estimated from the greatest number of the tensor.
 void make_complex_bounds(Expected::Numbers* of) {
   constexpr double kOfGreatest = 1e-5;
   const double least = kOfGreatest * greatest_of(of->exact);
@@ -72,9 +75,10 @@ void make_complex_bounds(Expected::Numbers* of) {
     allowed = kOfElement * allowed + least;
 }
 
-// From deviations to bounds. An integer that a disturbed run gives otherwise
-// cannot be told. What no run changes was not computed; but numbers of few bits
-// may come out the same by chance, and those that double precision is itself.
+// Turns deviations into bounds. If a disturbed run gives another integer,
+// nothing can be said of that element. An element that no run changes must be
+// exact, since it was not computed; but elements of narrow types may be equal
+// by chance, and f64 has the precision of the disturbed runs themselves.
 void make_bounds(DType type, Expected::Numbers* of) {
   if (is_complex(type)) return make_complex_bounds(of);
   const bool brief = is_floating(type) && type != DType::f32;
@@ -117,7 +121,7 @@ Outcome outcome_of(const Value& result, const GraphRun& run) {
 
 namespace {
 
-// From the outcome in double precision on, the deviations of disturbed runs.
+// Collects the deviations of disturbed runs from the run in double precision.
 class Bounds {
  public:
   Bounds(const Outcome& interpreted, const Outcome& exact)

@@ -1,8 +1,9 @@
-// What a graph computes, by the interpreter: in its own types, and in double
-// precision with bounds for the error of any correct implementation. The bounds
-// come from runs in double precision whose numbers are disturbed, at every
-// call, by what sums of the call's length lose; they so follow the lengths of
-// all sums on the path to an element, and what later calls make of the error.
+// Computes what a graph gives, by the interpreter: once in its own types, and
+// once in double precision with bounds on the error of any correct
+// implementation. For the bounds, the graph is run in double precision several
+// times with its numbers disturbed at every call, by as much as sums of that
+// call's length lose. The bounds thus follow all sums on the way to an element,
+// and what later calls make of their errors.
 #pragma once
 
 #include <functional>
@@ -14,12 +15,13 @@
 
 namespace fxjit::checking {
 
-// All tensors that a run leaves: those of the result, in order of appearance,
-// then the inputs and the constants, which it may have written.
+// The tensors that a run leaves: those of the result in order of appearance,
+// then the inputs and the constants that the run may have written.
 struct Outcome {
   std::string structure;  // Of the result: "(Tensor, [Tensor])".
   std::vector<Tensor> tensors;
-  size_t results = 0;  // So many of the tensors are results.
+  // How many of the tensors, from the first, are results.
+  size_t results = 0;
 
   std::string name(size_t tensor) const;
 };
@@ -30,41 +32,45 @@ struct Expected {
   Outcome interpreted;
   struct Numbers {
     std::vector<double> exact;
-    std::vector<double> allowed;  // Infinite where nothing can be told.
+    // For each element, how far another result may be off; infinite where the
+    // runs tell nothing.
+    std::vector<double> allowed;
   };
   std::vector<Numbers> numbers;  // By tensor.
 };
 
-// Throws what the interpreter throws for graphs that cannot run, also in double
-// precision.
+// Runs the graph and makes the bounds. Throws what the interpreter throws if
+// the graph cannot run, also if it cannot run in double precision.
 Expected evaluate(const GraphCase& c);
-// With the interpreter's own numbers for the exact ones, and bounds of so much
-// of the greatest number of each tensor.
+// The same without double precision: the interpreter's own numbers count as
+// exact, and an element may be off by `tolerance` times the greatest number of
+// its tensor.
 Expected evaluate_within(const GraphCase& c, double tolerance);
 
-// The values of a graph's calls by their nodes' names, each as it was when it
-// was made.
+// The value of each call of a graph, by the name of its node, as it was when it
+// was computed.
 using Values = std::map<std::string, Value, std::less<>>;
 Values values_of_nodes(const GraphCase& c);
 
 using ExpectedNodes = std::map<std::string, Expected, std::less<>>;
-// As evaluate(), of each call of the graph.
+// The same for the value of each call of the graph.
 ExpectedNodes evaluate_nodes(const GraphCase& c);
 ExpectedNodes evaluate_nodes_within(const GraphCase& c, double tolerance);
 
-// The memory of all elements of the tensors, in order: each place is numbered
-// where it first appears.
+// For each element of the tensors, in order, a number of its place in memory.
+// Places are numbered in the order in which they first appear, so equal lists
+// mean that memory is shared in the same way.
 std::vector<uint32_t> places(const std::vector<Tensor>& tensors);
 
-// Empty when `got` has the expected numbers, and its tensors share memory with
-// each other where those of the interpreter do.
+// Describes the first difference from what was expected, in numbers or in which
+// tensors share memory; empty if there is none.
 std::string difference(const Outcome& got, const Expected& expected);
-// Likewise, of structure, types, sizes and numbers of the results alone.
+// The same for structure, types, sizes and numbers of the results alone.
 std::string result_difference(const Outcome& got, const Expected& expected);
 
-// What another implementation gave in place of the interpreter's results. Its
-// numbers have an error of their own, so that twice as much is allowed. Empty
-// tensors stand for results that it did not give.
+// Expects what another implementation gave (`given`) instead of the
+// interpreter's results. Its numbers have errors too, so the bounds of `own`
+// are doubled. An empty tensor stands for a result that it did not give.
 Expected expected_of(const std::vector<Tensor>& given, const Expected& own);
 
 }  // namespace fxjit::checking

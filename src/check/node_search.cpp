@@ -10,14 +10,15 @@
 namespace fxjit::checking {
 namespace {
 
-// Up to so many calls each is tried.
+// Up to this many calls each is tried; of more calls, bisection tries some.
 constexpr size_t kEachTried = 64;
 
 bool has_tensors(const Expected& expected) {
   return expected.interpreted.results > 0;
 }
 
-// Calls that the result needs, those that write memory among them.
+// The calls that the result needs, including those that write memory which it
+// reads.
 std::vector<std::string> needed_calls(const GraphCase& c,
                                       const ExpectedNodes& expected) {
   std::set<const fx::Node*> needed;
@@ -52,7 +53,8 @@ class Search {
     return std::nullopt;
   }
 
-  // A wrong one whose predecessor in the order is right.
+  // Bisects: finds a wrong call such that the graph up to the call before it is
+  // right.
   std::optional<WrongNode> by_halves() const {
     std::optional<WrongNode> found = try_one(names_.back());
     size_t right = 0, wrong = names_.size() - 1;  // All before `right` are.

@@ -1,4 +1,4 @@
-// Which node of a graph is the first whose value is wrong.
+// Finds the first node of a graph whose value is wrong.
 #pragma once
 
 #include <map>
@@ -14,15 +14,15 @@ struct WrongNode {
   std::string difference;
 };
 
-// Compiles the graph up to each call that its result depends on, in order; of
-// many calls, up to those that a bisection asks for. Nothing where all such
-// graphs are right: then what is wrong needs the rest of the graph.
+// Compiles the graph up to each call that its result depends on, in order; for
+// many calls, bisects. Returns none if all these shorter graphs are right: the
+// error then needs the rest of the graph.
 std::optional<WrongNode> find_wrong_node(const GraphCase& c,
                                          const ExpectedNodes& expected,
                                          const Subject& subject);
 
-// The first node, in the graph's order, whose value another runtime has
-// otherwise than the interpreter.
+// The first node, in the graph's order, for which another runtime has another
+// value than the interpreter.
 std::optional<WrongNode> find_other_value(
     const GraphCase& c, const ExpectedNodes& expected,
     const std::map<std::string, Value, std::less<>>& given);

@@ -8,9 +8,10 @@
 namespace fxjit::checking {
 namespace {
 
-// Runs the graph after each pass, up to the first that makes it wrong. Only the
-// first graph that passes are run on: others are later parts and bodies of
-// control flow, whose inputs are not known here.
+// Runs the graph by eager functions after each pass, up to the first pass that
+// makes it wrong. It follows only the first graph that the passes are given.
+// Others are later parts of the module and bodies of control flow, whose inputs
+// are not known here.
 class GraphWatch {
  public:
   GraphWatch(const GraphCase& c, const Expected& expected)

@@ -1,4 +1,4 @@
-// Which pass makes a compiled graph wrong.
+// Finds the pass that makes a compiled graph wrong.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct PassFinding {
   std::vector<std::string> right_without;
 };
 
-// Of a graph that fails: runs what each pass made of it by eager functions, then
-// compiles it without each of the passes that can be left out.
+// For a case that fails: evaluates the graph after each pass by eager
+// functions, then compiles it without each of the optional passes.
 PassFinding find_pass(const GraphCase& failing, const Subject& subject,
                       const Judge& judge);
 

@@ -1,4 +1,4 @@
-// Makes a failing graph smaller while it still fails.
+// Makes a failing graph smaller as long as it still fails.
 #pragma once
 
 #include <functional>
@@ -11,21 +11,22 @@ namespace fxjit::checking {
 
 using Fails = std::function<bool(const GraphCase&)>;
 
-// Gives values as inputs in place of all but the last calls, as few as still
-// fail; then, greedily, keeps one result, leaves out writes, gives nodes' values
-// as inputs in place of what computes them, and leaves nodes out, until nothing
-// more can go. `fails` must hold for `failing`; it is also asked about graphs
-// that cannot run.
+// First turns the values of all but the last calls into inputs, keeping as few
+// calls as still fail. Then tries, one step at a time: to keep a single result,
+// to leave out a write, to turn a node's value into an input, to leave out a
+// node. Stops when no step works. `fails` must be true for `failing`; it is
+// also asked about graphs that cannot run.
 GraphCase reduce_graph(GraphCase failing, const Fails& fails);
 
-// The graph up to `node`, whose value is its one result, in a tuple.
+// The graph up to `node`, whose value is its only result, in a tuple.
 GraphCase prefix_of(const GraphCase& from, std::string_view node);
 
-// The last `calls` calls of the graph and what gives them containers; the values
-// of earlier calls are inputs.
+// The last `calls` calls of the graph, and the calls that give them containers.
+// The values of all earlier calls are inputs.
 GraphCase last_calls(const GraphCase& from, size_t calls, const Values& values);
 
-// Numbers among the inputs stand in the calls that read them.
+// The same case with numbers among the inputs written into the calls that read
+// them.
 GraphCase with_numbers_inside(const GraphCase& from);
 
 }  // namespace fxjit::checking

@@ -1,4 +1,4 @@
-// How graphs are compiled and run that are held against the interpreter.
+// How the compiled side of a comparison is made and judged.
 #pragma once
 
 #include <functional>
@@ -17,32 +17,33 @@ struct Subject {
   CompileOptions options;
   passes::PassHooks hooks = {};
 
-  // Without this pass as well.
+  // The same with one more pass left out.
   Subject without(const std::string& pass) const;
 };
 
-// What the compiled graph gives; throws what its call throws. `report`, where it
-// is given, gets what became of the graph.
+// Compiles the graph and runs it. Throws what the call throws. Fills `report`
+// unless it is null.
 Outcome compiled_outcome(const GraphCase& c, const Subject& subject,
                          Report* report = nullptr);
 
-// By what the interpreter's numbers are known, and how far others may be off.
+// Gives the expected numbers of a graph and the bounds on their errors.
 class Judge {
  public:
-  // Nothing: bounds by runs in double precision.
+  // Without a tolerance, bounds come from runs in double precision.
   explicit Judge(std::optional<double> tolerance) : tolerance_(tolerance) {}
 
   Expected expected(const GraphCase& c) const;
   ExpectedNodes expected_nodes(const GraphCase& c) const;
-  // Whether the compiled graph does not give the interpreter's result. Not for
-  // graphs that cannot run: reducers make such.
+  // Whether the compiled graph gives another result than the interpreter. False
+  // for graphs that cannot run, which reducers try as well.
   bool fails(const GraphCase& c, const Subject& subject) const;
 
  private:
   std::optional<double> tolerance_;
 };
 
-// Why the compiled graph does not give the known result; empty where it does.
+// Describes how the compiled graph's result differs from `expected`; empty if
+// it does not.
 std::string failure_beside(const GraphCase& c, const Expected& expected,
                            const Subject& subject);
 

@@ -53,8 +53,9 @@ Kwargs widened(const Kwargs& kwargs) {
   return result;
 }
 
-// Memory of its own for a cast that is none in double precision, laid out as
-// what the cast gave.
+// A copy of `result` for a cast that does nothing in double precision, with
+// memory of its own and laid out like the result of the cast in the graph's own
+// types.
 Value own(const Value& result, const ValueList& args, const NarrowFact& fact) {
   if (!result.is_tensor() || !shares_memory(result, args)) return result;
   const Tensor& t = result.as_tensor();
@@ -82,8 +83,8 @@ bool repeats_elements(const Tensor& t) {
   return false;
 }
 
-// Whether the op takes numbers as large as its argument from one another, so
-// that a small result is off by what the argument's size lets it lose.
+// Whether the op subtracts numbers of the size of its argument from each other
+// inside. The error of a small result then follows the size of the argument.
 bool cancels_inside(const ops::Op* op) {
   if (!op) return false;
   const std::string_view name = op->name();
@@ -116,8 +117,8 @@ bool same_shape(const Value& a, const Value& b) {
          a.as_tensor().sizes() == b.as_tensor().sizes();
 }
 
-// Of the longest sum that a call with such arguments and results can hold: all
-// elements that a result may depend on.
+// The length of the longest sum that a call may contain: the number of elements
+// that one result may depend on.
 double sum_length(const ops::Op& op, const ValueList& args,
                   const Value& result) {
   double greatest = 1, all = 1, made = 0;
@@ -137,8 +138,8 @@ double sum_length(const ops::Op& op, const ValueList& args,
   return std::max(greatest, all / std::max(1.0, made));
 }
 
-// The same of a layer: it may add up all that it reads for one result, or, by a
-// parameter, as much as that has for each output.
+// The same for a layer. It may sum along any dim of its inputs or, for a
+// parameter, over all elements that belong to one output.
 double layer_length(const nn::Module& layer, const ValueList& args) {
   double longest = 1;
   visit_tensors(Value::list(args), [&](const Tensor& t) {
@@ -154,10 +155,9 @@ double layer_length(const nn::Module& layer, const ValueList& args) {
   return longest;
 }
 
-// What rounding may do to arguments and result of a call, relative, in units in
-// the last place of the type that is computed in. Errors of sums grow as the
-// root of their length: n of them that do not know each other, each at the level
-// of sums.
+// How much rounding may change arguments and result of a call, in units in the
+// last place of the type in which it computes. The error of a sum grows as the
+// root of its length, since its roundings are independent.
 double rounding_steps(const WideInterpreter::Called& called,
                       const ValueList& args, const Value& result) {
   constexpr double kElementwise = 2;  // Of smooth functions.
@@ -295,8 +295,8 @@ Value WideInterpreter::compute(const Called& called, const ValueList& given,
   return rough;
 }
 
-// The call's result with double precision where its own is single: what is made
-// of integers alone is made of wider ones.
+// The result of a call in double precision where its own result is in single. A
+// result made of integers alone is made of wider integers.
 Value WideInterpreter::computed(const ValueList& args, const Call& call) {
   const Value result = call(args);
   bool single = false;
@@ -330,8 +330,9 @@ ValueList WideInterpreter::disturbed(const ValueList& args, double scale) {
   });
 }
 
-// By half of `scale` at least, so that no deviation is missed; not all by the same,
-// so that deviations of two values do not cancel.
+// Changes each number by at least half of `scale`, so that no deviation is
+// missed, and by different amounts, so that the deviations of two values do not
+// cancel.
 void WideInterpreter::disturb(const Tensor& t, double scale, double offset) {
   if (!is_floating(t.dtype())) return;
   const Tensor wide = t.to(DType::f64).clone();

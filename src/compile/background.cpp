@@ -58,8 +58,9 @@ void BackgroundCompiler::restart() {
 
 namespace {
 
-// Calls that are being served come first; where the system refuses, they share.
-// Threads that help the calling one to compile inherit it.
+// Lowers the priority, so that running calls come first. If the system refuses,
+// the thread shares the processor with them. Threads that help to compile
+// inherit the priority.
 void give_way() {
   constexpr int kNicer = 5;
   const int now = getpriority(PRIO_PROCESS, 0);
@@ -77,8 +78,8 @@ void BackgroundCompiler::work() {
 }
 
 bool BackgroundCompiler::run_next() {
-  // A fork comes between jobs: when one and all that it held are gone. A child
-  // would not have the thread that lets go of it.
+  // A fork waits until the job and all that it holds are gone, because the
+  // child has no thread that would release them.
   const support::Section section;
   std::function<void()> job;
   {

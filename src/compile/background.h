@@ -1,7 +1,8 @@
-// One thread per process that compiles new shapes while calls go on with the
-// interpreter, at a lower priority than theirs. Started on first use, joined at
-// exit. A job is a section: fork() waits until the one that runs is destroyed,
-// and a thread of the child's own then goes on with what was waiting.
+// One thread for the whole process, which compiles new shapes while the
+// interpreter serves the calls. Its priority is lower than theirs. It is
+// started on first use and joined at exit. Each job is a support::Section:
+// fork() waits for the running job to end, and the child's own thread goes on
+// with the waiting ones.
 #pragma once
 
 #include <atomic>
@@ -19,13 +20,13 @@ class BackgroundCompiler {
  public:
   static BackgroundCompiler& shared();
 
-  // Runs `job` later. It must keep alive what it needs; what it throws is
-  // logged. Jobs still waiting when the process exits are dropped. False when
-  // the system gives no thread: then nothing was taken.
+  // Runs `job` later. The job must keep alive what it needs; what it throws is
+  // logged. Jobs that still wait when the process exits are dropped. Returns
+  // false, and drops the job, if the system gives no thread.
   bool submit(std::function<void()> job);
 
-  // After a fork: sees to it that waiting jobs are done here, too. Costs
-  // nothing where there was none.
+  // Must be called after a fork, so that waiting jobs are done in the child as
+  // well. Costs nothing if there was no fork.
   void resume() {
     if (forked_.load(std::memory_order_relaxed)) restart();
   }

@@ -1,5 +1,5 @@
-// Results of a call in memory of the caller's: checks, and what a program may
-// compute straight into it.
+// Results in tensors that the caller brings ("bound" outputs): checks of these
+// tensors, and which results a program may compute straight into them.
 #pragma once
 
 #include <span>
@@ -9,24 +9,25 @@
 
 namespace fxjit {
 
-// UserError for tensors that no result can be written to: without data, read
-// only, with elements that share a place, or overlapping one another.
+// Throws UserError for a tensor that no result can be written to: it has no
+// data, is read-only, has elements that share a place, or overlaps another one.
 void check_bound_outputs(std::span<const Tensor> bound);
 
-// UserError unless there is one for each output, of its dtype and sizes.
+// Throws UserError unless there is one tensor for each output of the program,
+// with its dtype and sizes.
 void check_bound_outputs(std::span<const Tensor> bound,
                          const program::Program& program);
 
-// Whether a program may write `output`, which has all of `buffer`, straight to
-// `bound` while it reads `inputs`.
+// Whether a program with these inputs may write `output` straight to `bound`.
+// The output must take all of `buffer`, the program's buffer for it.
 bool can_write_straight(const Tensor& bound,
                         const program::Program::Output& output,
                         const program::Buffer& buffer,
                         std::span<const Value> inputs);
 
-// `result` with `bound` as its tensors, copied to where they are not there
-// already. UserError, and nothing copied, unless counts, dtypes and sizes
-// agree.
+// `result` with the tensors `bound` in place of its own. Elements are copied
+// unless they are there already. Throws UserError, and copies nothing, if
+// counts, dtypes or sizes differ.
 Value copy_to_bound(const Value& result, std::span<const Tensor> bound);
 
 }  // namespace fxjit

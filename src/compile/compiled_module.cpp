@@ -191,13 +191,13 @@ CompiledModule::Shape CompiledModule::get(const Request& request) {
   return make(request);
 }
 
-// What cannot be compiled is remembered as such, so that it is tried once; the
-// same reason is reported once, for whatever shapes. Errors of the user's
-// making are left to the interpreter, which finds them again with the values at
-// hand.
+// Compiles an entry and adds it. An entry that cannot be compiled is added too,
+// so that this is tried once; each reason is reported once, whatever the
+// shapes. The user's own errors are left to the interpreter, which finds them
+// again with the values at hand.
 CompiledModule::Shape CompiledModule::make(const Request& request) {
-  // A number that an interpreted node makes anew in each call is no reason to
-  // compile each time.
+  // Most programs that differ only in numbers which an interpreted node gave. A
+  // number that is new in each call must not cause a compilation in each.
   constexpr int kMostVariants = 8;
   if (const auto key = key_of(request);
       key && request.begin && variants_[hash_shapes(*key)] >= kMostVariants)

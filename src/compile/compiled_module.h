@@ -1,7 +1,7 @@
-// The native forward of one GraphModule: finds the program for the inputs of a
-// call, or has it made; graphs with nodes that stay with the interpreter have a
-// program for each part between (see staged_run.h). Shared by all calling
-// threads.
+// The native forward of one GraphModule. It finds the program for the inputs of
+// a call, or has it compiled. A graph with nodes for the interpreter has a
+// program for each part between these (staged_run.h). All calling threads share
+// the object.
 #pragma once
 
 #include <atomic>
@@ -32,36 +32,39 @@ class CompiledModule : public fx::NativeForward,
 
   bool run(std::span<const Value> inputs, Value* result) override;
   const fx::LoopLimits* limits() const override;
-  // As run(), with the result in memory of the caller's (bound_outputs.h).
-  // False also where only parts of the graph are compiled.
+  // Like run(), with the results in the caller's tensors `bound`
+  // (bound_outputs.h). Returns false also if the graph is compiled in parts.
   bool run_into(std::span<const Value> inputs, std::span<const Tensor> bound,
                 Value* result);
 
-  // The entry for these inputs, compiled now if there is none: for the whole
-  // graph or the part that it begins with. Null once retired.
+  // The entry for these inputs, compiled now if there is none. It covers the
+  // whole graph, or the part that the graph begins with. Null after retire().
   std::shared_ptr<const CompiledShape> get(std::span<const Value> inputs);
   Report report() const;
-  // UserError when these inputs stay with the interpreter.
+  // A report with times of `calls` calls. Throws UserError if these inputs stay
+  // with the interpreter.
   Report measured_report(std::span<const Value> inputs, int calls);
   // How many kinds of inputs have programs of named sizes.
   size_t kinds();
   // The size of all compiled programs, as CompileOptions::memory_cap counts.
   CompiledSize program_size() const;
-  // The stages of the calls as well, where they are wanted.
+  // The profile of `calls` calls; their stages are added to `stages` unless it
+  // is null.
   Profile profile(std::span<const Value> inputs, int calls,
                   std::vector<StageTime>* stages = nullptr);
   Inspection inspect(std::span<const Value> inputs,
                      const InspectionOptions& options);
 
-  // Another took the place of this one, whose calls may still run: graph,
-  // programs, weights and outputs go with the last of them. What such a call
-  // would have compiled stays with the interpreter. Thread-safe.
+  // Called when another CompiledModule has taken this one's place. Calls of
+  // this one may still run: graph, programs, weights and outputs are freed with
+  // the last of them. Shapes that such a call meets for the first time are
+  // interpreted. Thread-safe.
   void retire();
 
  private:
   using Shape = std::shared_ptr<const CompiledShape>;
   using Source = std::shared_ptr<GraphSource>;
-  // What an entry is found by, and what its part is made from.
+  // What a program is looked up by, and what it is made from.
   struct Request {
     Source source;                    // The graph that has its nodes.
     const fx::Node* begin = nullptr;  // Null: the graph's beginning.
@@ -69,9 +72,10 @@ class CompiledModule : public fx::NativeForward,
     GraphParts::Known known;          // Else: what was computed before.
   };
 
-  // The entry to serve a call by; null: the interpreter does.
+  // The entry that serves a call; null if the interpreter does.
   Shape for_call(std::span<const Value> inputs);
-  // Nothing when no part was taken there before.
+  // The values by which a program is looked up. None if no part was made at
+  // that node before.
   std::optional<ValueList> key_of(const Request& request) const;
   Shape find(const Request& request) const;
   Shape get(const Request& request);
@@ -94,7 +98,7 @@ class CompiledModule : public fx::NativeForward,
   Shape next_part(const Source& source, const fx::Node& begin,
                   const GraphParts::Known& known);
   StagedRun staged_run(Source source);
-  // The stages of a call, each with its median time over `calls`.
+  // The stages of a call, each with the median of its times over `calls` calls.
   std::vector<StageTime> measure(const Source& graph, const Shape& shape,
                                  std::span<const Value> inputs, int calls);
   std::pair<Source, Shape> to_measure(std::span<const Value> inputs);
@@ -120,8 +124,8 @@ class CompiledModule : public fx::NativeForward,
   ShapeTable shapes_;
   std::mutex compile_mutex_;        // One compilation of this module at a time.
   std::set<std::string> reported_;  // Why calls stay with the interpreter.
-  // Programs made for the same shapes at the same node, which then differ in
-  // numbers: see make().
+  // How many programs were made for the same shapes at the same node. They
+  // differ in numbers only; see make().
   std::map<size_t, int> variants_;
   std::mutex pending_mutex_;
   std::set<size_t> pending_;  // Hashes of inputs queued for the background.

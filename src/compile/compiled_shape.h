@@ -1,8 +1,7 @@
-// One compiled program of a module with what a call of it needs: the inputs it
-// serves, how outputs are made, what to report. Immutable and shared.
-//
-// It computes the whole graph, or a part of it that ends at a node which stays
-// with the interpreter (see staged_run.h).
+// One compiled program of a module and what a call of it needs: the inputs that
+// it serves, how outputs are made, what reports say. It computes the whole
+// graph, or a part that ends at a node for the interpreter (staged_run.h).
+// Immutable, and shared by all threads.
 #pragma once
 
 #include <memory>
@@ -22,22 +21,23 @@ namespace fxjit {
 struct GraphSource;
 struct ProgramInspection;
 
-// The row of a node that the interpreter runs, and why.
+// The row of a report for a node that the interpreter runs for `reason`.
 StepReport interpreted_step(const fx::Node& node, std::string reason);
 
 class CompiledShape {
  public:
   struct Parts {
-    // What the nodes below are of: who asks for a report may hold the program
-    // longer than its module does.
+    // Owns the nodes below. A report may hold the program longer than its
+    // module does.
     std::shared_ptr<const GraphSource> source;
     ValueList signature;  // Inputs with meta tensors in place of tensors.
     std::unique_ptr<program::Executable> executable;
     Profile timings;
     size_t code_bytes = 0;
     std::string why_not;  // Not empty: the interpreter serves these inputs.
-    // The part of the graph; `begin` null: from its beginning, `stop` null: to
-    // its end. `signature` starts with the node `begin`, if any.
+    // The part of the graph is [begin, stop). A null `begin` is the beginning
+    // of the graph, a null `stop` its end. If `begin` is not null, it is also
+    // the first value of `signature`.
     const fx::Node* begin = nullptr;
     const fx::Node* stop = nullptr;
     std::string why_stop;
@@ -51,11 +51,11 @@ class CompiledShape {
 
   bool serves(std::span<const Value> inputs) const;
   bool native() const { return parts_.executable != nullptr; }
-  // Serves calls of the module by itself.
+  // Whether this program alone serves calls of the module.
   bool whole() const {
     return native() && !parts_.begin && !parts_.stop && !parts_.reads_attributes;
   }
-  // Some of the graph need not be interpreted, as far as is known.
+  // Whether some of the graph is compiled, as far as is known.
   bool compiled() const { return native() || parts_.stop; }
   const Parts& part() const { return parts_; }
   const std::string& why_not() const { return parts_.why_not; }
@@ -67,15 +67,15 @@ class CompiledShape {
             program::StepTimes* times = nullptr) const {
     return run(inputs, {}, blocks, times);
   }
-  // With results in the memory of `bound`, where it has room for them; UserError
-  // when it has the wrong dtype or sizes.
+  // Runs the program with results in the memory of `bound`. Throws UserError
+  // for tensors of another dtype or other sizes.
   Value run_into(std::span<const Value> inputs, std::span<const Tensor> bound,
                  support::BlockPool& blocks) const;
 
-  // Without times.
+  // What reports say of this program, without times.
   ProgramReport report() const;
-  // Steps have neither `profile` nor `kernels`; the step of a node that stays
-  // with the interpreter is left out.
+  // What inspections say of this program. The fields `profile` and `kernels` of
+  // steps are empty, and the step of a node for the interpreter is left out.
   ProgramInspection inspection() const;
 
  private:

@@ -39,14 +39,16 @@ class GraphParts {
   // The nodes before the part that begins at `begin` which decide what it
   // computes; null when no such part was taken. Thread-safe.
   const Nodes* read_by(const fx::Node* begin) const;
-  // Where the part from `begin` on ends at the latest; null at the graph's end,
-  // or when none was taken. Thread-safe.
+  // The node before which the part from `begin` on ends, null for the end of
+  // the graph. Some calls may have ended it earlier. Null also if take() was
+  // not called for that part. Thread-safe.
   const fx::Node* stop_of(const fx::Node* begin) const;
-  // What the rest of the graph reads, from `begin` on.
+  // The earlier nodes that the graph reads from `begin` on.
   Nodes read_from(const fx::Node& begin) const {
     return reads_between(&begin, nullptr);
   }
-  // Nodes known before the part and not read after it.
+  // The nodes whose values are known before the part [begin, stop) and not read
+  // after it, so that they can be freed.
   Nodes dead_after(const fx::Node* begin, const fx::Node* stop) const;
 
   const fx::ExecutionPlan& plan() const { return plan_; }

@@ -1,5 +1,6 @@
-// The compiled shapes of one module: look-ups are wait-free for callers while
-// one thread at a time adds and drops entries. Bounded in bytes.
+// The compiled programs of one module, by the shapes of their inputs. Look-ups
+// by callers are wait-free. One thread at a time adds and drops entries. The
+// size of all entries is bounded, in bytes.
 #pragma once
 
 #include <array>
@@ -21,20 +22,21 @@ class ShapeTable {
   ShapeTable(const ShapeTable&) = delete;
   ShapeTable& operator=(const ShapeTable&) = delete;
 
-  // Null when the inputs have no entry.
+  // The entry for these inputs, null if there is none. Thread-safe and
+  // wait-free.
   std::shared_ptr<const CompiledShape> find(
       std::span<const Value> inputs) const;
 
-  // Adds an entry for inputs with this hash and drops the least recently used
-  // ones beyond the cap (never the new one). Dropped entries live on while
-  // calls use them. Takes as long for the thousandth entry as for the tenth,
-  // but for the search of one to drop.
+  // Adds an entry for inputs with this hash. If the entries then exceed the
+  // cap, the least recently used ones are dropped, never the new one; calls
+  // that run a dropped entry keep it alive. Apart from the search for an entry
+  // to drop, the time does not depend on the number of entries.
   void add(size_t hash, std::shared_ptr<const CompiledShape> shape);
 
   // Drops all entries.
   void clear();
 
-  // Least recently used first.
+  // All entries, the least recently used first.
   std::vector<std::shared_ptr<const CompiledShape>> all() const;
 
  private:
@@ -44,7 +46,8 @@ class ShapeTable {
     size_t bytes = 0;  // As last asked for; guarded by mutex_.
     mutable std::atomic<uint64_t> last_use{0};
   };
-  // Entries whose hashes end alike. Never changed: replaced as a whole.
+  // The entries whose hashes end alike. A bucket is never changed, only
+  // replaced as a whole, because callers read it without a lock.
   using Bucket = std::vector<std::shared_ptr<const Entry>>;
   static constexpr size_t kBuckets = 256;
 
@@ -60,14 +63,14 @@ class ShapeTable {
   std::vector<std::shared_ptr<Entry>> entries_;
   size_t total_bytes_ = 0;
   size_t next_refresh_ = 0;
-  // Readers are counted while they look up, so that a writer knows when an old
-  // bucket is free to go.
+  // The number of look-ups that run now. A writer frees an old bucket when it
+  // has seen this at zero.
   mutable std::atomic<int64_t> readers_{0};
   std::array<std::atomic<const Bucket*>, kBuckets> buckets_{};
-  // The only entry, which needs no hash to be found by.
+  // Set if there is exactly one entry, which is then found without hashing.
   std::atomic<const Entry*> lone_{nullptr};
   mutable std::atomic<uint64_t> clock_{0};
-  // A reader that stayed in the parent never ends.
+  // After a fork, look-ups that ran in the parent will never end in the child.
   const support::ForkReset fork_reset_{
       [](void* self) { static_cast<ShapeTable*>(self)->readers_ = 0; }, this};
 };

@@ -62,9 +62,9 @@ const Value& StagedRun::known(const fx::Node& node) const {
   return *value;
 }
 
-// The graph's result, or None where the part gives values for what follows.
-// Nothing for values that a step refuses: the interpreter finds the error
-// again, with node and line.
+// Runs one part. Gives the graph's result, None if the graph goes on after the
+// part, or nothing if a step refuses the values: the interpreter then finds the
+// error again and tells its node and line.
 std::optional<Value> StagedRun::run_part(const CompiledShape& shape,
                                          StageTime* time) {
   const CompiledShape::Parts& part = shape.part();

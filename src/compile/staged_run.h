@@ -1,7 +1,7 @@
-// One call of a module whose graph is compiled in parts: native code up to a node
-// that stays with the interpreter, that node, and so on. Effects happen in the
-// graph's order; what comes out of an interpreted node decides, by its shape,
-// which program computes the next part.
+// One call of a module whose graph is compiled in parts. The call runs the
+// native code of a part, then the node after it by the interpreter, and so on,
+// so that effects keep the order of the graph. The shapes of the values that
+// come out of an interpreted node decide which program runs the next part.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@
 
 namespace fxjit {
 
-// What ran in a call, for profiles.
+// One stage of a call, a part or an interpreted node, and the time that it
+// took. For profiles.
 struct StageTime {
   std::shared_ptr<const CompiledShape> shape;  // Null: an interpreted node.
   program::StepTimes steps;
@@ -27,17 +28,17 @@ struct StageTime {
 class StagedRun : private fx::Interpreter {
  public:
   using Shape = std::shared_ptr<const CompiledShape>;
-  // The program of the part from a node on; null or not compiled: the rest of
-  // the graph is interpreted.
+  // Returns the program of the part that begins at a node. If it returns null
+  // or an entry that is not compiled, the rest of the graph is interpreted.
   using Find = std::function<Shape(const fx::Node&, const GraphParts::Known&)>;
 
-  // Keeps `source`, whose nodes `find` is asked for. Loops that are interpreted
-  // keep to `limits`; null: to those of the thread.
+  // Keeps `source` alive. `find` is asked for programs of its nodes. `limits`
+  // bounds the loops that are interpreted; null keeps the limits of the thread.
   StagedRun(std::shared_ptr<const GraphSource> source, Find find,
             support::BlockPool& blocks, const fx::LoopLimits* limits);
 
-  // `first` is the part that begins the graph, made for such inputs. Adds to
-  // `times` when given.
+  // Runs the whole call. `first` is the program of the first part, made for
+  // such inputs. Stages are added to `times` unless it is null.
   Value run(std::span<const Value> inputs, Shape first,
             std::vector<StageTime>* times = nullptr);
 

@@ -1,5 +1,5 @@
-// The inputs that a program writes, which must share no memory with what it
-// reads beside them.
+// The inputs that a program writes. Their memory must not overlap with anything
+// else that the program reads; calls in which it does are interpreted.
 #pragma once
 
 #include <span>
@@ -17,8 +17,9 @@ class WrittenInputs {
   WrittenInputs(const program::Program& program,
                 const std::vector<Tensor>& constants);
 
-  // Whether each of them is memory of its own, which may be written. Takes the
-  // time of sorting the inputs, and none for programs that write none.
+  // Whether each written input is writable and overlaps with no other input and
+  // no constant. Takes the time of sorting the inputs, and none for programs
+  // that write none.
   bool are_apart(std::span<const Tensor* const> inputs) const;
 
  private:

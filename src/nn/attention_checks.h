@@ -1,5 +1,5 @@
-// What MultiheadAttention is given, held against what it expects, so that a
-// mask of another layout is an error, never a result.
+// Compares the arguments of MultiheadAttention with what it expects, so that a
+// mask of another layout is an error and never a wrong result.
 #pragma once
 
 #include "fxjit/value.h"

@@ -9,11 +9,14 @@ namespace {
 
 using ops::Lowering;
 
-// Fewer dims are as often tokens and heads, whose order products want.
+// Fewest dims of a tensor whose channels count as two dims. With fewer dims
+// they are as often tokens and heads, for which matrix products need the
+// logical order.
 constexpr int kLeastSplitRank = 5;
 
-// Logical dims in order of memory: 0, 2, ..., 1; with two dims of channels
-// 0, 3, ..., 1, 2.
+// The logical dims from the outermost to the innermost in memory, if the
+// `channel_dims` dims from 1 on lie innermost: (0, 2, 3, 1) for one dim of
+// channels of four, (0, 3, 4, 1, 2) for two of five.
 Dims order_of(int rank, int channel_dims) {
   Dims order{0};
   for (int d = 1 + channel_dims; d < rank; ++d) order.push_back(d);
@@ -21,8 +24,8 @@ Dims order_of(int rank, int channel_dims) {
   return order;
 }
 
-// Whether the dims lie so; false where the logical order describes the tensor
-// as well.
+// Whether the dims of `t` lie in memory as order_of says. False also where the
+// logical order describes the same memory.
 bool lies_so(const Tensor& t, int channel_dims) {
   const int rank = t.dim();
   if (rank < channel_dims + 2 || t.stride(channel_dims) != 1) return false;
@@ -41,13 +44,14 @@ bool lies_so(const Tensor& t, int channel_dims) {
   return places;
 }
 
-// Channels seen as groups of channels, as nets with several branches in one
-// convolution do.
+// Whether `t` is [N, groups, channels, ...] with both dims of channels
+// innermost, as in networks with several branches in one convolution.
 bool is_split(const Tensor& t) {
   return t.dim() >= kLeastSplitRank && t.numel() > 0 && lies_so(t, 2);
 }
 
-// A view [N, C, 1, ...] of a node [N, 1, ..., C], whose strides tell nothing.
+// Whether `x` is a view [N, C, 1, ...] of a node [N, 1, ..., C]. Its strides
+// cannot tell, since dims of size 1 have none that matter.
 bool views_memory_order(const Value& x) {
   const fx::Node* node = GraphBuilder::node_of(x);
   if (node->called_op() != &as_strided_op()) return false;
@@ -61,8 +65,9 @@ bool views_memory_order(const Value& x) {
   return true;
 }
 
-// The copy that a convolution of `x` makes, or a part of this call's loop,
-// where it lies otherwise.
+// The operand permuted to memory order. If `x` has the result's shape but
+// another order, it is copied; the copy becomes part of this call's loop, or is
+// the copy that a convolution of `x` needs anyway.
 Value operand_of(GraphBuilder& b, const Value& x, const Dims& result,
                  int channel_dims) {
   const Value ordered =
@@ -77,8 +82,9 @@ bool is_tensor(const Value& operand) {
   return operand.is_proxy() && operand.as_proxy()->val().is_tensor();
 }
 
-// Operands of the result's shape vote; planes of images win a draw, since
-// convolutions read them, rows of tokens lose it.
+// Whether most operands of the result's shape have channels last. A draw means
+// yes for images (more than three dims), because convolutions read that order,
+// and no for rows of tokens.
 bool prefers_channels_last(const ValueList& operands, const Dims& result) {
   int last = 0, plain = 0;
   for (const Value& operand : operands) {
@@ -90,7 +96,7 @@ bool prefers_channels_last(const ValueList& operands, const Dims& result) {
   return last > plain || (last > 0 && last == plain && result.size() > 3);
 }
 
-// Whether all operands of the result's shape are split, and there are some.
+// Whether there are operands of the result's shape, and is_split holds for all.
 bool all_split(const ValueList& operands, const Dims& result) {
   bool split = false;
   for (const Value& operand : operands) {

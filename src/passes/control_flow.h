@@ -27,8 +27,9 @@ struct ControlSpec : Counted {
 
 const ControlSpec& control_spec(const Value& spec);
 
-// A body as it is called: `args` are real tensors where they are constants of
-// the graph around, other tensors meta; or numbers.
+// A body and the arguments that it is called with. `args` are numbers, real
+// tensors for constants of the graph around, and meta tensors for all other
+// values.
 struct BodyRequest {
   const fx::GraphModule& body;
   const ValueList& args;
@@ -36,20 +37,22 @@ struct BodyRequest {
   std::vector<Dims> layouts;
   const std::unordered_set<const Storage*>* changing = nullptr;
 };
-// The normalised body; its placeholders stand for the arguments that are meta
-// tensors, in order. NotImplementedError for what has to be interpreted, draws
-// random numbers or gives other results than tensors (flags of conditions may be
-// known).
+// Normalises a body. Its placeholders stand for the arguments that are meta
+// tensors, in order. Throws NotImplementedError if the body has calls for the
+// interpreter, draws random numbers, or gives anything but tensors; the flag of
+// a loop's condition may be a number that is known.
 ModelGraph normalize_body(const BodyRequest& request);
 // The results of a body, meta tensors or flags.
 ValueList results_of(const ModelGraph& body);
 
-// The call for a control-flow node; `call` holds proxies of the builder and
-// tensors. RuntimeError with torch's texts for bodies that do not fit together.
+// Makes the call for a control-flow node. `call` holds proxies of the builder
+// and tensors. Throws RuntimeError with torch's texts if the bodies do not fit
+// together.
 Value call_control(GraphBuilder& builder, const fx::ControlCall& call);
 
-// What each body of a call gets, from the arguments of control_op(): what is
-// carried lies in rows, slices where they lie.
+// The arguments that each body of a call gets, given the arguments `call` of
+// control_op(): carried values as contiguous tensors, slices of `xs` with the
+// strides that they have there.
 ValueList body_args(const ControlSpec& spec, const ValueList& call);
 
 }  // namespace fxjit::passes

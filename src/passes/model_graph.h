@@ -43,7 +43,7 @@ struct Region {
   int inner_dims = 0;  // rows: dims that form the row, 0 when free.
   int inner_at = -1;   // The first of them where they are not the last dims.
   std::vector<std::string> nodes;  // Captured nodes it came from.
-  // Why each input that another region computes is not computed here.
+  // For each input that another region computes, why it is not computed here.
   std::vector<Apart> apart;
 };
 
@@ -54,14 +54,15 @@ struct ModelGraph {
   std::map<std::string, Region, std::less<>> regions;  // call_module targets.
   // Whose memory a tensor of the result is.
   struct Result {
-    // Equal numbers share it, others must not, even where their calls were
-    // merged. Negative: that of an input or of the module's tensors.
+    // Results with equal numbers share memory. Results with other numbers must
+    // not, even where their calls were merged. A negative number stands for the
+    // memory of an input or of the module's tensors.
     int32_t owner = -1;
-    // What the call returns is this view of the output's memory; undefined: the
+    // If defined, the call returns this view of the output's memory, else the
     // output itself.
     Tensor view;
-    // The memory is that of the input written[k], as the call leaves it, of
-    // which the result is `view`; -1: it is not, or nobody writes it.
+    // If not negative, the result is the view `view` of the input written[k],
+    // with k this number, as the call leaves that input.
     int32_t written = -1;
   };
   std::vector<Result> results;  // In order of appearance. Empty: not known.

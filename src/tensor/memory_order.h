@@ -8,20 +8,21 @@
 
 namespace fxjit {
 
-// Whether the elements fill one run of memory, each once, in some order of the
-// dims.
+// Whether the elements fill one run of memory without gaps, each element once,
+// in some order of the dims.
 bool is_dense(const Tensor& tensor);
 
-// Whether no two elements share a place; false, too, for some unusual orders of
-// places that do not.
+// Whether no two elements share a place. It is false also for some unusual
+// strides that share none.
 bool elements_are_apart(const Tensor& tensor);
 
 // Strides of a dense tensor whose dims lie in `order`, outermost first.
 Dims strides_in_order(const Dims& sizes, const Dims& order);
 
-// The order, outermost first, in which a loop over operands of the shape
-// `sizes` walks memory best: by the strides of the first operand that tells
-// two dims apart. Operands have a stride of 0 along dims that they lack.
+// The order, outermost first, in which a loop over several operands walks
+// memory best. Two dims are ordered by the strides of the first operand in
+// which these differ. `sizes` is the common shape; an operand has stride 0
+// along dims that it lacks.
 Dims loop_order(const Dims& sizes, std::span<const Dims> strides);
 
 // The same for one tensor.
@@ -31,12 +32,14 @@ Dims memory_order(const Tensor& tensor);
 // the others in order; gaps may lie between.
 bool has_channels_innermost(const Tensor& tensor);
 
-// Whether two layouts of a shape put each element in the same place: strides of
-// dims of one element, or of no elements at all, mean nothing.
+// Whether two layouts of one shape put each element in the same place. Strides
+// of dims of one element do not matter, nor any strides if there are no
+// elements.
 bool same_places(const Dims& sizes, const Dims& a, const Dims& b);
 
-// The strides, in numbers, of the parts of a complex tensor: twice its own. What
-// 64 bits do not hold is an error, or 1 where the stride reaches nothing.
+// The strides of a complex tensor's real and imaginary parts, counted in real
+// numbers: twice its own. If 64 bits do not hold a stride, this is an error, or
+// 1 if no element depends on it.
 Dims strides_of_parts(const Tensor& tensor);
 
 // A copy in memory of its own with these strides, which are dense.

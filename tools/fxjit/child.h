@@ -1,4 +1,4 @@
-// A program that answers in lines of JSON, for as long as it lives.
+// Another program that runs as a child process and answers in lines of JSON.
 #pragma once
 
 #include <sys/types.h>
@@ -10,30 +10,31 @@
 
 namespace fxjit::command {
 
-// The program could not be started, ended, stayed silent or said what was
-// missing; what() is for the user.
+// Thrown if the program cannot be started, ends, stays silent, or says what it
+// lacks. what() is a message for the user.
 class ChildError : public UserError {
  public:
   using UserError::UserError;
 };
 
-// Ended by force where it goes out of scope, and with this process.
+// The process is killed when this object is destroyed, and when this process
+// ends.
 class Child {
  public:
-  // Errors that it prints go to the file `errors`. ChildError where the system
-  // cannot start it.
+  // Starts the program, with its standard error in the file `errors`. Throws
+  // ChildError if the system cannot start it.
   Child(const std::vector<std::string>& command, std::string errors);
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   void say(const std::string& line);
-  // The next line that begins with '{': libraries may print lines of their own.
-  // ChildError after so many seconds without one, or at the end of the program,
+  // The next line that begins with '{'; libraries may print other lines. Throws
+  // ChildError if there is none for `seconds` seconds, or if the program ends,
   // then with the last line of its errors.
   std::string answer(double seconds);
 
-  // Between turns it gets no time.
+  // Pauses the program between its turns.
   void stop() const { signal(kStop); }
   void resume() const { signal(kResume); }
 

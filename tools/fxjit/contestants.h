@@ -1,4 +1,4 @@
-// Who takes part in `fxjit bench`: this library in three ways, and other
+// The contestants of `fxjit bench`: this library in three ways, and other
 // runtimes in processes of their own.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace fxjit::command {
 
-// What is known of one contestant; a line of the table.
+// A line of the table: what is known of one contestant.
 struct Row {
   std::string name;
   bool own = false;       // This library, not another runtime.
@@ -24,21 +24,24 @@ struct Row {
 
   bool measured() const { return error.empty() && !rounds.empty(); }
   size_t calls() const;
-  // The time that this share of all calls took at most: 0.5 is the median.
+  // The time in microseconds that the share `share` of all calls did not
+  // exceed; 0.5 gives the median.
   double percentile(double share) const;
-  // How far medians of rounds lie from the middle between the least and the
-  // greatest, relative to the median.
+  // Half of the distance between the least and the greatest median of a round,
+  // relative to the median of all calls.
   double spread() const;
 };
 
 class Contestant {
  public:
   virtual ~Contestant() = default;
-  // The results of the first call. Fills `row`.
+  // Loads the model, calls it once and returns the results. Fills `row`.
   virtual ValueList start(Row& row) = 0;
-  // Microseconds of each call in a turn of so many seconds; at least one.
+  // Calls the model for `seconds` seconds. Returns the microseconds of each
+  // call, at least one.
   virtual std::vector<double> turn(double seconds) = 0;
-  // The same for calls that do nothing; empty where that needs no care.
+  // The same for calls that do nothing. Empty for contestants without an
+  // overhead of calls.
   virtual std::vector<double> empty(double) { return {}; }
 };
 
@@ -61,14 +64,14 @@ class OwnWay : public Contestant {
   ValueList inputs_;
 };
 
-// Another runtime, by its name among peer_names(). Its files go to `folder`,
-// which holds the inputs by then (save_inputs). What goes wrong with it is a
-// UserError.
+// Another runtime, by a name of peer_names(). Its files go to `folder`, where
+// save_inputs() must have written the inputs. Throws UserError if something is
+// wrong with the runtime.
 std::unique_ptr<Contestant> make_peer(const std::string& name,
                                       const BenchOptions& options,
                                       const std::string& folder,
                                       const std::vector<std::string>& inputs);
-// Writes the tensors among the inputs as files; "NAME=FILE" for each.
+// Writes the tensors among the inputs to files. Returns "NAME=FILE" for each.
 std::vector<std::string> save_inputs(const Model& model,
                                      const ValueList& inputs,
                                      const std::string& folder);

@@ -1,6 +1,6 @@
-// Layers as models have them, compiled for the pack of kernels that is shipped
-// beside the library. Kernels get sizes as arguments, so that a few sizes of a
-// layer stand for all; what a model needs beyond these it compiles itself.
+// Sample layers whose kernels are compiled into the pack that is shipped beside
+// the library. Sizes are arguments of kernels, so a few sizes of a layer stand
+// for all. What a model needs beyond these it compiles itself.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@ namespace fxjit::corpus {
 
 using Function = std::function<Value(std::vector<Value>)>;
 
-// Samples of layers, compiled by run(). Not thread-safe.
+// Collects sample layers, which run() compiles. Not thread-safe.
 class Corpus {
  public:
-  // A function of as many inputs as the first of `shapes` has, to be compiled
-  // for each of them. It is called later, from another thread.
+  // Adds a function, to be compiled for each element of `shapes`, the tensors
+  // of one call. The function is called later, from another thread.
   void add(Function function, std::vector<std::vector<Tensor>> shapes);
-  // The same of a layer.
+  // The same for a layer.
   void add_layer(nn::ModuleRef layer, std::vector<std::vector<Tensor>> shapes);
 
-  // Compiles all, by as many threads as the machine has, for one thread and for
-  // two, whose work is cut differently. Throws what tracing and compiling
-  // throw, and InternalError where the interpreter would run a sample.
+  // Compiles all samples, on as many threads as the machine has; each sample
+  // both for one thread and for two, since their work is cut differently.
+  // Throws what tracing and compiling throw, and InternalError if the
+  // interpreter would run a part of a sample.
   void run(const CompileOptions& options) const;
 
  private:

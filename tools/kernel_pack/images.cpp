@@ -58,9 +58,9 @@ void add_windows(Corpus& to) {
            {floats({1, channels, 28, 28}), floats({1, channels, 28, 28})}});
 }
 
-// 3x3 windows over images whose sides are powers of two, which are cut into
-// tiles otherwise than those of 7 and 28: of few channels and of weights that
-// exceed the cache.
+// 3x3 windows over images whose sides are powers of two; images with sides of 7
+// and 28 are cut into other tiles. One has few channels, one has weights larger
+// than a cache.
 void add_windows_of_powers(Corpus& to) {
   using Tail = std::function<Value(const Value&)>;
   const std::vector<Tail> tails = {
@@ -76,8 +76,9 @@ void add_windows_of_powers(Corpus& to) {
              {{floats({1, in, 64, 64})}});
 }
 
-// Work behind convolutions that their loops do not know, by rows of places and
-// by places, where a convolution reads the result.
+// Epilogues of convolutions that the C++ loops do not know and that are
+// generated: for rows of places, and for single places where another
+// convolution reads the result.
 void add_generated_work(Corpus& to) {
   using Work = std::function<Value(const Value&)>;
   const std::vector<Work> works = {

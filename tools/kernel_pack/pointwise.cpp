@@ -1,4 +1,5 @@
-// Single functions of tensors, with operands of the forms that models have.
+// Elementwise functions, reductions and copies, with operands of the shapes
+// that models have.
 #include "tools/kernel_pack/corpus.h"
 
 namespace fxjit::corpus {

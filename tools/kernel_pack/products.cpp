@@ -21,7 +21,7 @@ constexpr int64_t kOtherDepths[] = {kDepth + 2, kDepth + 1};
 // What follows the sums; `other` is a tensor of their shape.
 using Epilogue = std::function<Value(const Value& sums, const Value& other)>;
 
-struct Form {
+struct LayerKind {
   Epilogue epilogue;
   bool bias;
   bool other;
@@ -43,7 +43,7 @@ Value relu(const Value& x, const Value&) { return fxjit::relu(x); }
 // As WaveNet gates.
 Value tanh_gate(const Value& x, const Value& y) { return fxjit::tanh(x) * y; }
 
-std::vector<Form> forms() {
+std::vector<LayerKind> layer_kinds() {
   const auto sum = [](const Value& x, const Value& y) { return x + y; };
   const auto sum_of = [](const Value& x, const Value& y) { return y + x; };
   const auto sum_relu = [](const Value& x, const Value& y) {
@@ -81,54 +81,55 @@ std::vector<Form> forms() {
   };
 }
 
-Value product(const Value& x, const Form& form, Tensor weight,
+Value product(const Value& x, const LayerKind& kind, Tensor weight,
               const Value& other) {
   const int64_t out = weight.sizes()[0];
   const Value sums =
-      form.bias ? F::linear(x, weight, weights({out})) : F::linear(x, weight);
-  return form.epilogue(sums, other);
+      kind.bias ? F::linear(x, weight, weights({out})) : F::linear(x, weight);
+  return kind.epilogue(sums, other);
 }
 
 // Inputs are one tensor for each width, then the others of each.
-Value layers(const Form& form, int64_t depth, const std::vector<Value>& in) {
+Value layers(const LayerKind& kind, int64_t depth,
+             const std::vector<Value>& in) {
   ValueList results;
   const size_t count = std::size(kWidths);
   for (size_t i = 0; i < count; ++i)
-    results.push_back(product(in[i], form, weights({kWidths[i], depth}),
-                              form.other ? in[count + i] : Value()));
+    results.push_back(product(in[i], kind, weights({kWidths[i], depth}),
+                              kind.other ? in[count + i] : Value()));
   return Value::tuple(std::move(results));
 }
 
-std::vector<Tensor> layer_inputs(const Form& form, int64_t rows,
+std::vector<Tensor> layer_inputs(const LayerKind& kind, int64_t rows,
                                  int64_t depth) {
   std::vector<Tensor> inputs(std::size(kWidths), floats({rows, depth}));
-  if (form.other)
+  if (kind.other)
     for (int64_t width : kWidths) inputs.push_back(floats({rows, width}));
   return inputs;
 }
 
-void add_layers(Corpus& to, const Form& form) {
+void add_layers(Corpus& to, const LayerKind& kind) {
   std::vector<std::vector<Tensor>> shapes;
-  for (int64_t rows : kRows) shapes.push_back(layer_inputs(form, rows, kDepth));
-  to.add([form](std::vector<Value> in) { return layers(form, kDepth, in); },
+  for (int64_t rows : kRows) shapes.push_back(layer_inputs(kind, rows, kDepth));
+  to.add([kind](std::vector<Value> in) { return layers(kind, kDepth, in); },
          std::move(shapes));
   for (int64_t depth : kOtherDepths)
-    to.add([form,
-            depth](std::vector<Value> in) { return layers(form, depth, in); },
-           {layer_inputs(form, 1, depth)});
+    to.add([kind,
+            depth](std::vector<Value> in) { return layers(kind, depth, in); },
+           {layer_inputs(kind, 1, depth)});
 }
 
 // Weights that are kept in fewer bits, for single rows.
-void add_large(Corpus& to, const Form& form) {
+void add_large(Corpus& to, const LayerKind& kind) {
   for (int64_t width : {640, 680, 672, 656, 648}) {
     const int64_t depth = 1024;
     std::vector<Tensor> inputs;
     inputs.push_back(floats({1, depth}));
-    if (form.other) inputs.push_back(floats({1, width}));
+    if (kind.other) inputs.push_back(floats({1, width}));
     to.add(
         [=](std::vector<Value> in) {
-          return product(in[0], form, full_weights({width, depth}),
-                         form.other ? in[1] : Value());
+          return product(in[0], kind, full_weights({width, depth}),
+                         kind.other ? in[1] : Value());
         },
         {inputs});
   }
@@ -153,9 +154,9 @@ void add_batched(Corpus& to) {
 }  // namespace
 
 void add_products(Corpus& to) {
-  for (const Form& form : forms()) {
-    add_layers(to, form);
-    add_large(to, form);
+  for (const LayerKind& kind : layer_kinds()) {
+    add_layers(to, kind);
+    add_large(to, kind);
   }
   add_batched(to);
 }

@@ -1,5 +1,5 @@
-// Attention of few queries: keys lie in lanes, so that a step that decodes one
-// token uses whole vectors. Each key and value is read once from memory.
+// Attention of few queries. Keys lie in lanes, so that decoding one token uses
+// whole vectors. Each key and each value is read from memory once.
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -35,7 +35,8 @@ class FewQueries {
 
   void emit() {
     for_queries([&](Value* query) { start(query); });
-    // The last keys are done twice where they fill no vector.
+    // If the keys do not fill whole vectors, the last vector overlaps the one
+    // before.
     Value* last = b_.sub(keys_, b_.i64(lanes_));
     b_.loop(b_.i64(0), keys_, b_.i64(lanes_), [&](Value* key) {
       for_queries([&](Value* query) { score_keys(query, b_.min(key, last)); });
@@ -57,7 +58,7 @@ class FewQueries {
     return context_.row(maxima_, query, lanes_);
   }
 
-  // What lies behind the last key is hidden.
+  // Hides the places behind the last key.
   void start(Value* query) {
     context_.store(b_.splat_f32(kLowest), maximum_of(query));
     Value* row_end = b_.offset(scores_of(query), b_.f32(), scores_row_);
@@ -82,9 +83,9 @@ class FewQueries {
     context_.store(b_.max_fast(score, context_.load(highest)), highest);
   }
 
-  // Adds a vector of depth of the query times those of as many keys as there
-  // are lanes. Every fourth address leaves the others to the machine's own
-  // additions.
+  // Multiplies one vector of the query's depth with those of lanes() keys, and
+  // adds the products to `sums`, one sum for each key. Only every fourth row
+  // address is computed; the addressing modes of loads add the rest.
   Values products(Value* q, Value* rows, Value* d, Value* mask, Values sums) {
     Value* x = b_.load(DType::f32, b_.offset(q, b_.f32(), d), mask);
     Value* fourth = nullptr;
@@ -98,8 +99,8 @@ class FewQueries {
     return sums;
   }
 
-  // Lane i is the sum of vector i: neighbours are added until one vector is
-  // left.
+  // A vector whose lane i is the sum of all lanes of vector i: neighbouring
+  // lanes are added until one vector is left.
   Value* sum_each(Values vectors) {
     std::vector<int> even, odd;
     for (int i = 0; i < 2 * lanes_; i += 2) {
@@ -118,7 +119,7 @@ class FewQueries {
     return vectors[0];
   }
 
-  // Scores become weights; the maxima make room for the factors.
+  // Turns the scores into weights. The maxima are overwritten by the factors.
   void exponentiate(Value* query) {
     Value* scores = scores_of(query);
     Value* place = maximum_of(query);
@@ -139,9 +140,9 @@ class FewQueries {
     context_.store(inverse_total(context_, total), place);
   }
 
-  // Queries and vectors of value depth of one pass over the values, whose sums
-  // fill the registers. The last queries are done twice where they fill no
-  // tile.
+  // Sums the weighted values. One pass over the values has as many queries and
+  // vectors of value depth as fill the registers with sums. If the queries do
+  // not fill whole tiles, the last tile overlaps the one before.
   void sum_values() {
     constexpr int64_t kSums = 8;
     const int64_t all = (form_.value_depth + lanes_ - 1) / lanes_;
@@ -204,7 +205,7 @@ class FewQueries {
     }
   }
 
-  // The lanes of value vector `v` that are there; null: all.
+  // The lanes of value vector `v` that hold a value; null if all do.
   Value* mask_of(int64_t v) {
     const int64_t rest = form_.value_depth - v * lanes_;
     return rest >= lanes_ ? nullptr : b_.tail_mask(b_.i64(rest));

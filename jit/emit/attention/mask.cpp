@@ -20,8 +20,8 @@ DType mask_dtype(const AttentionMaskForm& mask) {
   return is_added(mask) ? DType::f32 : DType::boolean;
 }
 
-// A mask's elements, in register form, as numbers: what is added, or 1 for
-// scores that give way to the mask's value.
+// The elements of a mask as numbers in the dtype in which they are computed:
+// what is added to the score, or 1 where the mask's value replaces the score.
 Value* mask_operand(VectorBuilder& b, const AttentionMaskForm& mask,
                     Value* loaded) {
   if (is_added(mask)) return loaded;

@@ -1,7 +1,8 @@
 // The parts of an attention task, for jit/emit/attention.cpp alone. Queries lie
-// in lanes: scores are vectors of one key and many queries, so that maxima and
-// sums need no step across lanes. Every part is a function of its own, which
-// keeps LLVM's loop passes fast; what they share lies in scratch.
+// in the lanes: a vector has the scores of one key and many queries, so maxima
+// and sums need no step across lanes. Each part is a function of its own,
+// because LLVM's loop passes are fast on small functions; parts share their
+// data through the task's scratch.
 #pragma once
 
 #include <limits>
@@ -12,10 +13,11 @@
 
 namespace fxjit::jit {
 
-// What all parts emit with: where to, for which kernel, and the task's
-// AttentionCall, whose fields are constant while the function runs.
+// What all parts are emitted with: the builder, the form of the kernel, and the
+// task's AttentionCall, whose fields do not change while the function runs.
 struct AttentionContext {
-  // At the beginning of a function whose first argument is the call.
+  // Must be made at the beginning of a function whose first argument is the
+  // call.
   AttentionContext(VectorBuilder& builder,
                    const program::AttentionForm& emitted);
 
@@ -40,9 +42,10 @@ struct AttentionContext {
   Value* row(Value* base, Value* index, int64_t stride) const {
     return row(base, index, b.i64(stride));
   }
-  // Number of query `first + i`; behind the last query it is that of the last.
+  // The number of query `first + i` in the head, or of the last query if that
+  // one does not exist.
   Value* query(Value* first, int64_t i) const;
-  // Vectors of scratch, which is aligned to them.
+  // Load and store vectors of scratch at aligned addresses.
   Value* load(Value* at, int64_t elements = 0) const {
     return b.load_aligned(b.offset(at, b.f32(), elements));
   }
@@ -57,59 +60,65 @@ inline constexpr double kMinusInfinity =
 // infinities come out as zeros rather than as NaN.
 inline constexpr double kLowest = std::numeric_limits<float>::lowest();
 
-// Whether sums over keys are made in one go or key block by key block.
+// Whether weighted values are summed over all keys at once, or key block by key
+// block ("accumulated").
 enum class AttentionSums { direct, accumulated };
 
-// The block's queries times the scale, transposed.
+// Writes the block's queries, times the scale and transposed, to scratch.
 void emit_queries(const AttentionContext& context);
 
-// Applies the masks to the scores of `keys` keys from `key`, one vector per key
-// and vector of queries, key by key.
+// Applies the masks to `scores`, which are of `keys` keys from `key` on: for
+// each key, one vector for each vector of queries.
 void emit_masks(const AttentionContext& context, Value* key, int64_t keys,
                 Values& scores);
 
-// The scores of one query and lanes() keys from `key`, with all masks.
+// Applies all masks to `score`, the scores of one query and lanes() keys from
+// `key` on.
 Value* emit_masked_keys(const AttentionContext& context, Value* query,
                         Value* key, Value* score);
 
-// Scores of keys [start, end) with masks applied, and maxima. Accumulated:
-// maxima include those before, and factors are what sums so far shrink by.
+// Writes the masked scores of keys [start, end) and their maxima to scratch. If
+// accumulated, the maxima include those of earlier key blocks, and the factors
+// by which earlier sums shrink are written too.
 void emit_scores(const AttentionContext& context, Value* start, Value* end,
                  AttentionSums how);
 
-// Replaces scores [0, count) by exp(score - maximum) and totals them. Direct:
-// factors are the inverse totals. Accumulated: adds to totals times factors.
+// Replaces scores [0, count) by exp(score - maximum) and sums them. If direct,
+// writes the inverses of the totals as factors. If accumulated, adds to the
+// earlier totals times their factors.
 void emit_exponentials(const AttentionContext& context, Value* count,
                        AttentionSums how);
 
-// Sums of values weighted with scores [0, count), which are of keys from
-// `start`. Direct: times factors, to the output. Accumulated: adds to sums
-// times factors.
+// Sums the values weighted with scores [0, count), which are those of the keys
+// from `start` on. If direct, writes the sums times their factors to the
+// output. If accumulated, adds them to the earlier sums times their factors.
 void emit_values(const AttentionContext& context, Value* start, Value* count,
                  AttentionSums how);
 
 // A whole task of few queries (AttentionForm::few).
 void emit_few_queries(const AttentionContext& context);
 
-// For accumulated sums: maxima, totals and sums of no keys; and the output,
-// sums by totals.
+// For accumulated sums. emit_start writes the maxima, totals and sums of no
+// keys; emit_output writes the sums divided by the totals.
 void emit_start(const AttentionContext& context);
 void emit_output(const AttentionContext& context);
 
-// Four columns as vectors of lanes() rows, `load_row` giving four elements of a
-// row. Many small transposes compile faster than few large ones.
+// Transposes four elements of each of lanes() rows, which `load_row` gives,
+// into four vectors, one for each column. Many small transposes compile faster
+// than few large ones.
 inline constexpr int64_t kColumns = 4;
 Values transpose_columns(VectorBuilder& b,
                          llvm::function_ref<Value*(int row)> load_row);
 
-// Emits a call with the task and `args` of a new private function whose body
-// `emit` makes; constants are handed through.
+// Emits a call of a new private function with the task and `args`. `emit` makes
+// its body and is given the arguments; constants among them stay constants.
 void emit_part(
     const AttentionContext& context, const char* name, const Values& args,
     llvm::function_ref<void(const AttentionContext&, const Values&)> emit);
 
-// Factors that turn sums into means. A total of zero is that of a query which
-// sees no key: its output is zero, or zero times infinity.
+// The factors that turn sums into means. A total of zero means that the query
+// sees no key; its factor is zero or infinity, so that the output is zero or
+// NaN.
 Value* inverse_total(const AttentionContext& context, Value* total);
 
 }  // namespace fxjit::jit

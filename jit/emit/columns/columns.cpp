@@ -9,12 +9,12 @@
 namespace fxjit::jit {
 namespace {
 
-// Independent sums that hide the latency of one, and the cost of a body above
-// which it hides it by itself.
+// Independent sums that hide the latency of one addition. A body that costs
+// more than the second number hides it by itself.
 constexpr int64_t kChains = 4;
 constexpr int kHeavyBody = 16;
-// Points whose sum is made by itself before it is added to the others', so that
-// rounding errors grow with the number of stretches and not of points.
+// Points whose sum is made separately before it is added to the total, so that
+// rounding errors grow with the number of such stretches and not of points.
 constexpr int64_t kStretch = 128;
 
 // One task: a block of columns at one point of the outer dims.
@@ -47,7 +47,8 @@ class ColumnBlock {
   // Accumulators: [copy][place][reduction].
   size_t group() const { return places_.size() * reductions_.size(); }
 
-  // Neighbouring points of the last reduced dim that are worked on together.
+  // How many neighbouring points of the last reduced dim are reduced side by
+  // side.
   int choose_copies() const {
     if (loops_.reduce.empty() || program::body_cost(body_) >= kHeavyBody)
       return 1;
@@ -94,8 +95,8 @@ class ColumnBlock {
     return size.is_argument() || size.number() > kStretch;
   }
 
-  // Points [first, end) of the last reduced dim, as many at a time as there are
-  // copies.
+  // Reduces points [first, end) of the last reduced dim, as many at a time as
+  // there are copies of the sums.
   Values stretch(Value* first, Value* end, const Values& point,
                  const Values& sums) {
     Value* copies = b_.i64(copies_);
@@ -115,7 +116,8 @@ class ColumnBlock {
     });
   }
 
-  // Without a loop where the sizes are known to need none.
+  // Emits a loop from `lo` to `hi`, or straight code if the sizes are known to
+  // need no loop.
   Values count(Value* lo, Value* hi, int64_t step, const Values& sums,
                VectorBuilder::LoopBody body) {
     const auto* first = llvm::dyn_cast<llvm::ConstantInt>(lo);
@@ -148,7 +150,7 @@ class ColumnBlock {
     return next;
   }
 
-  // The copies' sums put together: [place][reduction].
+  // Combines the copies of the sums: [place][reduction].
   Values joined(const Values& sums) {
     const auto first = sums.begin();
     const auto size = std::ptrdiff_t(group());
@@ -158,7 +160,7 @@ class ColumnBlock {
     return total;
   }
 
-  // Adds what was reduced at the same places, one by one.
+  // Combines two lists of sums of the same places, element by element.
   Values added(const Values& sums, const Values& more) {
     Values total = sums;
     for (size_t i = 0; i < total.size(); ++i) {
@@ -296,7 +298,8 @@ class ColumnsEmitter {
     return places(first, width_ / b_.lanes());
   }
 
-  // What is left from `first` on, as many vectors as the form says.
+  // The places from `first` on of the last, narrower block: as many vectors as
+  // the form says.
   std::vector<Place> rest(Value* first) {
     if (loops_.inner == 1) return {{first, b_.i64(1)}};
     std::vector<Place> all = places(first, form_.rest_vectors);

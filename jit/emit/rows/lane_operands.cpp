@@ -47,8 +47,9 @@ Value* LaneOperands::leaf(const LaneGroupPlace& group, const ScalarInstr& instr,
                 }));
 }
 
-// Where positions share vectors, what all rows or all positions have in common
-// is handed out to their lanes.
+// Loads an operand. If a vector holds several positions of each row, a value
+// that is the same for all rows, or for all positions, is copied to the lanes
+// that need it.
 Value* LaneOperands::load(const LaneGroupPlace& group, size_t operand,
                           LaneSpot spot) {
   const program::AccessForm& access = loops_.access(operand);
@@ -184,7 +185,8 @@ Value* LaneOperands::first_lanes(int64_t count) {
   return count >= b_.lanes() ? nullptr : b_.tail_mask(b_.i64(count));
 }
 
-// Lane k is lane index(k) of all of `from` in a line; -1: any value.
+// A vector whose lane k is lane index(k) of the vectors `from`, counted through
+// all of them; -1 stands for any value.
 Value* LaneOperands::pick(const Values& from,
                           llvm::function_ref<int64_t(int64_t)> index) {
   const int64_t lanes = b_.lanes();

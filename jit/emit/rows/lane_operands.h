@@ -1,6 +1,6 @@
-// Where rows that are computed side by side find their values: which row and
-// which position each lane holds (see program::LaneGroup), and how operands and
-// row buffers are read and written so. Used by LaneRows only.
+// Reads and writes the operands and row buffers of rows that are computed side
+// by side: it knows which row and which position each lane holds
+// (program::LaneGroup). Used by LaneRows only.
 #pragma once
 
 #include "jit/emit/access.h"
@@ -9,18 +9,24 @@
 
 namespace fxjit::jit {
 
-// A group of neighbours along the last outer dim.
+// The group of neighbouring rows that is worked on.
 struct LaneGroupPlace {
-  const Values& operands;  // Their first row's elements.
-  const Values& outer;     // Its place.
-  Value* mask;  // Lanes of a single vector that hold a row; null: all.
+  // For each operand, the first element of the group's first row.
+  const Values& operands;
+  // The position of the first row along each outer dim.
+  const Values& outer;
+  // The lanes that hold a row, if the group is a single vector that is not
+  // full; null if all do.
+  Value* mask;
 };
 
-// A vector of a round.
+// One vector of one round.
 struct LaneSpot {
   Value* round;  // Null for what is constant along rows.
   int vector;
-  bool is_rest = false;  // The round of what is left of each row's positions.
+  // Set for the last round if it has fewer positions of each row than the
+  // others.
+  bool is_rest = false;
 };
 
 class LaneOperands {
@@ -31,27 +37,27 @@ class LaneOperands {
   int64_t whole_rounds() const { return inner_ / group_.positions; }
   bool has_rest() const { return inner_ % group_.positions != 0; }
   int vectors() const { return int(group_.elements / b_.lanes()); }
-  // Vectors of the last round that hold anything.
+  // The vectors of the last, smaller round that hold any element.
   int vectors_of_rest() const;
 
-  // An input or an index, as the instruction's type.
+  // The value of an input or an index instruction.
   Value* leaf(const LaneGroupPlace& group, const ScalarInstr& instr,
               LaneSpot spot);
   void store(const LaneGroupPlace& group, size_t result, Value* value,
              LaneSpot spot);
-  // Asks for the lines that `vectors` vectors of a position begin in, of which
-  // `first` is the first.
+  // Prefetches the cache lines in which `vectors` vectors of a position begin.
+  // `first` is the first of these vectors.
   void prefetch(const LaneGroupPlace& group, size_t operand, LaneSpot first,
                 int vectors);
-  // A value that a row buffer keeps for later passes.
+  // Read and write the value of instruction `id` in its row buffer.
   Value* kept(const LaneGroupPlace& group, int32_t id, LaneSpot spot);
   void keep(const LaneGroupPlace& group, int32_t id, Value* value,
             LaneSpot spot);
-  // Lanes that hold an element; null: all.
+  // The lanes that hold an element; null if all do.
   Value* mask(const LaneGroupPlace& group, LaneSpot spot);
 
-  // The vectors of a round in which each row's lanes hold what `combine` makes
-  // of all of them.
+  // Combines the lanes of each row, over all vectors of a round, by `combine`,
+  // and gives the vectors with the result in all lanes of its row.
   Values met(const Values& vectors,
              llvm::function_ref<Value*(Value*, Value*)> combine);
 

@@ -10,11 +10,11 @@
 namespace fxjit::jit {
 namespace {
 
-// Numbers of a chain that are summed before they are added to what others
-// summed, so that rounding errors grow with the number of stretches.
+// Values that one chain sums before its sum is added to the total, so that
+// rounding errors grow with the number of such stretches and not of values.
 constexpr int64_t kStretch = 128;
-// Vectors that are computed before any of them is stored: more of them, and
-// what their rows reduced, need more registers than there are.
+// Vectors that are computed before any of them is stored. More of them, and the
+// results of their reductions, would not fit the registers.
 constexpr int kAtOnce = 2;
 
 void append(Values& values, const Values& more) {
@@ -27,7 +27,8 @@ Values repeated(const Values& values, int64_t times) {
   return all;
 }
 
-// Number `index` of so many parts of the same size.
+// Part number `index` of `values`, which consists of `parts` parts of the same
+// size.
 Values part(const Values& values, int64_t index, int64_t parts) {
   const auto size = std::ptrdiff_t(values.size()) / parts;
   const auto first = values.begin() + index * size;
@@ -36,10 +37,11 @@ Values part(const Values& values, int64_t index, int64_t parts) {
 
 }  // namespace
 
-// The rows that are worked on.
+// The group of rows that is being emitted.
 struct LaneRows::Group {
   LaneGroupPlace place;
-  // For each vector, per instruction: constants of its rows known so far.
+  // For each vector, the constants of its rows that are known so far, by
+  // instruction.
   std::vector<Values> constants;
 };
 
@@ -72,8 +74,8 @@ void LaneRows::run(const Values& operands, const Values& outer, int vectors,
   store_constants(group);
 }
 
-// All positions of the rows. For each reduction of the pass a vector for each
-// vector of rows.
+// Emits one pass over all positions of the rows. Returns, for each reduction of
+// the pass, one vector for each vector of rows.
 Values LaneRows::pass(Group& group, size_t number) {
   Values nothing;
   for (int32_t id : schedule_.passes[number].reductions) {
@@ -104,8 +106,8 @@ Values LaneRows::whole_rounds(Group& group, size_t number,
       });
 }
 
-// The rounds that come at [first, end) of a pass. Each chain starts with
-// `nothing`.
+// Emits rounds [first, end) in the order of the pass. Each chain of sums starts
+// with `nothing`, the identities of the reductions.
 Values LaneRows::stretch(Group& group, size_t number, Value* first, Value* end,
                          const Values& nothing) {
   Value* last = b_.i64(operands_.whole_rounds() - 1);
@@ -129,9 +131,9 @@ Values LaneRows::stretch(Group& group, size_t number, Value* first, Value* end,
   return b_.loop(whole, end, b_.i64(1), joined(sums, number, chains), round_at);
 }
 
-// Neighbouring rounds whose reductions go on side by side, so that one does not
-// wait for the other's result. As many for a few rows as for a whole group, so
-// that results do not depend on how rows are grouped.
+// The number of neighbouring rounds that are reduced side by side, so that one
+// does not wait for the result of another. It is the same for a few rows as for
+// a whole group, so that results do not depend on how rows are grouped.
 int64_t LaneRows::chains_of(size_t number) const {
   if (schedule_.passes[number].reductions.empty()) return 1;
   const int64_t chains = row_unroll(b_, form_, number) / operands_.vectors();
@@ -139,7 +141,7 @@ int64_t LaneRows::chains_of(size_t number) const {
                                                : std::max<int64_t>(chains, 1);
 }
 
-// What all chains reduced, by vectors.
+// Combines the sums of all chains, vector by vector.
 Values LaneRows::joined(const Values& sums, size_t number, int64_t chains) {
   Values total = part(sums, 0, chains);
   for (int64_t chain = 1; chain < chains; ++chain)
@@ -147,7 +149,7 @@ Values LaneRows::joined(const Values& sums, size_t number, int64_t chains) {
   return total;
 }
 
-// Adds what was reduced in the same vectors, one by one.
+// Combines two lists of sums of the same vectors, element by element.
 Values LaneRows::added(const Values& sums, const Values& more, size_t number) {
   Values total = sums;
   const auto& reductions = schedule_.passes[number].reductions;
@@ -160,7 +162,7 @@ Values LaneRows::added(const Values& sums, const Values& more, size_t number) {
   return total;
 }
 
-// What the lanes of each row reduced, in all of them.
+// Combines the lanes of each row; all lanes of the row get the result.
 Values LaneRows::met(const Values& sums, size_t number) {
   Values all;
   const auto& reductions = schedule_.passes[number].reductions;
@@ -200,7 +202,7 @@ BodyValues LaneRows::values_at(Group& group, size_t number, LaneSpot spot) {
       });
 }
 
-// All vectors of a round, whose first is given.
+// Emits all vectors of the round that begins with vector `first`.
 Values LaneRows::round(Group& group, size_t number, LaneSpot first,
                        const Values& accumulators) {
   const int vectors =
@@ -215,8 +217,9 @@ Values LaneRows::round(Group& group, size_t number, LaneSpot first,
   return next;
 }
 
-// Asks for what later rounds read and write, written lines just before they are
-// needed: where positions lie a power of two apart few lines stay.
+// Prefetches what later rounds read and write. Written lines are prefetched
+// just before they are needed: if positions lie a power of two apart, the
+// caches hold few of their lines.
 void LaneRows::ask_ahead(Group& group, size_t number, Value* round) {
   constexpr int64_t kRead = 4, kWritten = 1;
   const int vectors = int(group.constants.size());
@@ -235,8 +238,8 @@ void LaneRows::ask_ahead(Group& group, size_t number, Value* round) {
     ask_written(schedule_.buffer_of(id).result);
 }
 
-// `count` vectors from the first on. Loads come before all stores, which LLVM
-// cannot tell apart.
+// Emits `count` vectors of a round. All loads come before all stores, because
+// LLVM cannot tell that they do not overlap.
 void LaneRows::some_vectors(Group& group, size_t number, LaneSpot first,
                             int count, Values& accumulators) {
   const auto& pass = schedule_.passes[number];
@@ -268,7 +271,8 @@ void LaneRows::some_vectors(Group& group, size_t number, LaneSpot first,
   }
 }
 
-// Constants of each row that are first known after `level` passes.
+// Emits the constants of each row that are known after `level` passes and not
+// before.
 void LaneRows::emit_constants(Group& group, int32_t level) {
   for (size_t v = 0; v < group.constants.size(); ++v) {
     Values& constants = group.constants[v];

@@ -1,7 +1,7 @@
-// Row steps of which neighbouring rows, not neighbouring elements, lie
-// together: a group of rows is computed at once, each row in lanes of its own.
-// Reductions are one operation for each vector, and nothing is turned. Used by
-// the row skeleton only.
+// Emits row steps in which the elements of neighbouring rows, and not of one
+// row, lie side by side in memory. A group of rows is computed at once, each
+// row in lanes of its own: a reduction is one operation for each vector, and
+// nothing is transposed. Used by the row skeleton only.
 #pragma once
 
 #include <set>
@@ -17,9 +17,11 @@ class LaneRows {
   LaneRows(VectorBuilder& b, const program::RowForm& form,
            const StepArguments& arguments);
 
-  // `vectors` vectors of rows, or of rounds if rows share them; `operands` are
-  // the first row's elements, `outer` its place. `active`: how many rows there
-  // are in a single vector, null for all.
+  // Emits all passes of one group of `vectors` vectors (vectors of a round, if
+  // several positions share one). `operands` has the first element of the
+  // group's first row for each operand, `outer` the position of that row.
+  // `active` is the number of rows if the group is a single vector that may not
+  // be full, else null.
   void run(const Values& operands, const Values& outer, int vectors,
            Value* active = nullptr);
 
@@ -31,7 +33,7 @@ class LaneRows {
   Values stretch(Group& group, size_t number, Value* first, Value* end,
                  const Values& nothing);
   int64_t chains_of(size_t number) const;
-  // Whether a pass goes from the last round to the first.
+  // Whether pass number `number` goes from the last round to the first.
   bool goes_back(size_t number) const {
     return code_.lanes.turns && number % 2 == 1;
   }
@@ -44,7 +46,7 @@ class LaneRows {
                const Values& accumulators);
   void some_vectors(Group& group, size_t number, LaneSpot first, int count,
                     Values& accumulators);
-  // The operand that is a result.
+  // The number of the operand that body.results[result] is written to.
   size_t output(int32_t result) const {
     return form_.loops.inputs.size() + size_t(result);
   }
@@ -57,7 +59,8 @@ class LaneRows {
   const ScalarBody& body_;
   const program::RowSchedule& schedule_;
   LaneOperands operands_;
-  std::set<size_t> read_;  // Operands that the present round read.
+  // Operands that the round being emitted has read.
+  std::set<size_t> read_;
 };
 
 }  // namespace fxjit::jit

@@ -10,17 +10,18 @@
 namespace fxjit::jit {
 namespace {
 
-// How far ahead of a heavy pass its inputs are fetched: some 200 ns of work,
-// beyond the 64 lines or so that the machine looks ahead by itself.
+// How far ahead of an expensive pass its inputs are prefetched: about 200 ns of
+// work, which is more than the 64 lines or so that the processor prefetches by
+// itself.
 constexpr int64_t kPrefetchBytes = 2048;
-// Vectors alive at once that leave room for a body's constants in AVX-512's 32
-// registers.
+// Vectors that may be alive at once; the rest of AVX-512's 32 registers holds
+// the body's constants.
 constexpr int kMostLive = 20;
 
 bool is_constant(Value* number) { return llvm::isa<llvm::Constant>(number); }
 
-// Operands of which the stride is an argument lie crosswise; the pass sees them
-// in scratch, where elements lie together.
+// The stride along the row. Crosswise operands have an argument as their
+// stride; the pass reads them from scratch, where elements lie side by side.
 int64_t row_stride(const program::AccessForm& access) {
   return access.inner.is_argument() ? 1 : access.inner.number();
 }
@@ -45,7 +46,7 @@ Value* load_input(VectorBuilder& b, const Row& row, const ScalarInstr& instr,
   return convert_computed(b, loaded, access.dtype, instr.type);
 }
 
-// Null for what is to be computed.
+// The value of an instruction that needs no computing here; null for others.
 Value* known_value(VectorBuilder& b, const Row& row, const Place& place,
                    int32_t pass, BodyValues& values, int32_t id) {
   const ScalarInstr& instr = row.body().instrs[size_t(id)];
@@ -114,10 +115,10 @@ Values RowPass::strip(Value* lo, Value* hi, int copies,
                  });
 }
 
-// The copies go side by side, instruction by instruction: one vector alone
-// would wait for each result of a long chain. Stores come after all of the
-// loads: LLVM cannot tell that they never overlap and would keep the vectors
-// apart.
+// Emits `copies` neighbouring vectors, instruction by instruction side by side,
+// because one vector alone would wait for each result of a long chain. Stores
+// come after all loads: LLVM cannot tell that they never overlap and would not
+// mix the vectors otherwise.
 Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   Values next = accumulators;
   llvm::BasicBlock* block = b_.ir().GetInsertBlock();
@@ -160,7 +161,7 @@ void RowPass::prefetch_inputs(Value* first, int copies) {
   }
 }
 
-// Where the length is an argument, whole vectors and what is left of one share
+// If the length is an argument, whole vectors and the partial last one share
 // their code.
 Values RowPass::rest(const Values& accumulators) {
   Value* inner = row_.arguments.inner;
@@ -242,7 +243,7 @@ Values RowPass::identities() const {
   return accumulators;
 }
 
-// Pairs of accumulators, pairs of pairs, then the lanes.
+// Combines the accumulators in pairs, pairs of pairs and so on, then the lanes.
 Values RowPass::finish(const Values& accumulators) const {
   Values results;
   for (size_t r = 0; r < pass_.reductions.size(); ++r) {

@@ -11,8 +11,7 @@
 
 namespace fxjit::jit {
 
-// What is known of the row that is being worked on. Values dominate all of its
-// passes.
+// The row that is being emitted. All values dominate all of its passes.
 struct Row {
   const program::RowForm& form;
   const StepArguments& arguments;
@@ -20,15 +19,15 @@ struct Row {
   Values constants;  // Per instruction: row constant known so far, a scalar.
   Values splats;     // The same as vectors.
   Values buffers;    // Per instruction: its row buffer, or null.
-  // Rows of a few vectors are one piece of straight-line code: their values
-  // stay in registers from pass to pass, without buffers. Empty for others.
+  // Only for rows of a few vectors, which are straight-line code: the values of
+  // each vector, which stay in registers from pass to pass and need no buffers.
   std::deque<BodyValues> resident;
 
   const ScalarBody& body() const { return form.body; }
   const program::RowSchedule& schedule() const { return form.code.schedule; }
 };
 
-// The values of the row's instructions at `place` in pass number `pass`.
+// The values of the body at `place` in pass number `pass`.
 BodyValues row_values(VectorBuilder& b, const Row& row, const Place& place,
                       int32_t pass);
 
@@ -36,22 +35,22 @@ class RowPass {
  public:
   RowPass(VectorBuilder& b, Row& row, size_t number);
 
-  // All of the row. Returns a scalar per reduction of the pass.
+  // Emits the pass over the whole row. Returns a scalar for each reduction.
   Values whole_row();
-  // Elements [first, last) of a flat step, `last` being the end of the row or
-  // a multiple of program::kFlatChunk.
+  // Emits elements [first, last) of a flat step. `last` is the end of the row
+  // or a multiple of program::kFlatChunk.
   void chunks(Value* first, Value* last);
 
  private:
-  // Accumulators: for each reduction one per copy.
+  // `accumulators` has, for each reduction, one vector for each copy.
   Values strip(Value* lo, Value* hi, int copies, const Values& accumulators);
   Values vectors(Value* first, int copies, const Values& accumulators);
   Values resident(const Values& accumulators);
-  // What is left behind the whole strips.
+  // Emits what is left of the row after the strips.
   Values rest(const Values& accumulators);
-  // A vector of which lanes behind the end of the row do not count.
+  // Emits one vector; lanes beyond the end of the row do not count.
   Values part(Value* first, const Values& accumulators);
-  // The row's length less what fills no `vectors` vectors.
+  // The length of the row, rounded down to a multiple of `vectors` vectors.
   Value* whole(int vectors);
   void accumulate(BodyValues& values, const Place& place, int copy,
                   Values& accumulators);

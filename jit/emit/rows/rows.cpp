@@ -51,8 +51,8 @@ class RowsEmitter {
     b_.if_then(b_.eq(args_.begin(), b_.i64(0)), [&] { store_constants(row); });
   }
 
-  // Rows that are neighbours along the last outer dim, so that their places are
-  // divided out once.
+  // Computes runs of rows that differ in the last outer dim alone, so that the
+  // position of a row is divided out once for each run.
   void runs() {
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
       outer_ = unravel(b_, number, arguments_.outer);
@@ -66,7 +66,7 @@ class RowsEmitter {
     });
   }
 
-  // All neighbours together are a task.
+  // Emits tasks that are all neighbouring rows together.
   void all_neighbours() {
     LaneRows group(b_, form_, arguments_);
     const int vectors = int(code_.lanes.elements / b_.lanes());
@@ -77,10 +77,11 @@ class RowsEmitter {
     });
   }
 
-  // Neighbours side by side. Where more than half a group is left, the group
-  // begins earlier and computes some rows again, and so do vectors. Of fewer
-  // rows than that, and of those that are written where they are read, a vector
-  // may be masked.
+  // Emits tasks of one row each, computed in groups of neighbouring rows. If
+  // more than half of a group is left at the end, the group begins earlier and
+  // computes some rows a second time; the same holds for a single vector. If
+  // fewer rows are left, or if a result may lie where an input does, single
+  // vectors are computed, the last one under a mask.
   void lanes() {
     LaneRows group(b_, form_, arguments_);
     const int64_t together = code_.lanes.rows;
@@ -99,7 +100,8 @@ class RowsEmitter {
     });
   }
 
-  // Masked stores are slow where masks are no registers.
+  // Computes one vector of rows. Below AVX-512 masked stores are slow, so a
+  // full vector that computes rows twice is preferred.
   Value* one_vector(LaneRows& group, Value* before, Value* left) {
     const int64_t lanes = b_.lanes();
     const auto masked = [&]() -> Values {
@@ -115,8 +117,8 @@ class RowsEmitter {
         masked)[0];
   }
 
-  // `rows` rows, of which the last is at most the last of `left`. How many of
-  // these are done.
+  // Computes a full group of `rows` rows that ends with the last of the `left`
+  // rows, or earlier. Returns how many of the `left` rows are done.
   Value* whole_group(LaneRows& group, Value* left, int64_t rows) {
     Value* done = b_.min(left, b_.i64(rows));
     const Values place = outer_;
@@ -126,7 +128,8 @@ class RowsEmitter {
     return done;
   }
 
-  // Whether no output is where an input is, so that rows may be computed twice.
+  // Whether no result lies where an input does, so that rows may be computed
+  // twice.
   Value* writes_apart() {
     Value* apart = b_.ir().getTrue();
     for (size_t out = loops_.inputs.size(); out < operands_.size(); ++out)
@@ -136,7 +139,7 @@ class RowsEmitter {
     return apart;
   }
 
-  // Groups of neighbours.
+  // Emits groups of neighbouring rows with crosswise operands.
   void groups() {
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
       outer_ = unravel(b_, number, arguments_.outer);
@@ -147,7 +150,8 @@ class RowsEmitter {
     });
   }
 
-  // How many of `rows` rows from outer_ on differ in the last outer dim alone.
+  // How many of the `rows` rows from outer_ on differ from the first in the
+  // last outer dim alone.
   Value* neighbours(Value* rows) {
     if (outer_.size() < 2) return rows;
     return b_.min(rows, b_.sub(arguments_.outer.back(), outer_.back()));
@@ -222,7 +226,8 @@ class RowsEmitter {
                              operands_.size(), &ArgumentAccess::outer, outer_);
   }
 
-  // Each vector of the row keeps its values from its first pass to its last.
+  // Prepares a row whose vectors keep their values in registers over all
+  // passes.
   void make_resident(Row& row) {
     const int64_t lanes = b_.lanes();
     const int64_t inner = loops_.inner.number();
@@ -245,8 +250,8 @@ class RowsEmitter {
     row.splats[size_t(id)] = b_.splat(scalar);
   }
 
-  // Row constants that are first known after `level` passes. What is not used
-  // LLVM drops again.
+  // Emits the constants of the row that are known after `level` passes and not
+  // before. LLVM drops those that are not used.
   void emit_constants(Row& row, int32_t level) {
     BodyValues values(b_, body_, /*lanes=*/1, [&](BodyValues&, int32_t id) {
       return known_constant(row, id);

@@ -7,11 +7,12 @@
 namespace fxjit::jit {
 namespace {
 
-// In prim_cost's units per f32 vector.
+// Bounds on the cost of a body for one vector, and the cost of a load, in units
+// of prim_cost().
 constexpr int kLightBody = 6;
 constexpr int kMediumBody = 16;
 constexpr int kLoadCost = 1;
-// A body is a chain when its cost is at most 3/2 of its longest path.
+// A body counts as one chain if its cost is at most 3/2 of its longest path.
 constexpr struct {
   int numerator = 3;
   int denominator = 2;
@@ -34,8 +35,8 @@ class PassWork {
   }
 
   int cost() const { return cost_; }
-  // Most of the work waits for what comes before it, so that the machine finds
-  // little to do side by side within one vector.
+  // Whether most of the work waits for the result before it, so that the
+  // processor finds little to do side by side in one vector.
   bool is_chain() const {
     std::vector<int> depth(seen_.size(), 0);
     int deepest = 0;

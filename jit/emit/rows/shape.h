@@ -1,5 +1,5 @@
-// How much of a row is emitted side by side: unrolling and short rows. Used by
-// the row skeleton only.
+// Decides how many vectors of a row are emitted side by side: unrolling, and
+// straight-line code for short rows. Used by the row skeleton only.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace fxjit::jit {
 
-// Instructions that a pass computes or loads for each vector, in order.
+// The instructions that a pass computes or loads for each vector, in order.
 std::vector<int32_t> pass_instructions(const program::RowForm& form,
                                        size_t pass);
 
-// Vectors per iteration of a pass's loop: enough to hide the latency of light
-// bodies, one for those that fill the machine by themselves.
+// Vectors in one iteration of a pass's loop. They are enough to hide the
+// latency of cheap bodies; an expensive body fills the processor with one.
 int row_unroll(const VectorBuilder& b, const program::RowForm& form,
                size_t pass);
 
-// Whether a pass computes for tens of cycles per vector.
+// Whether a pass computes for tens of cycles on each vector.
 bool is_heavy(const program::RowForm& form, size_t pass);
 
-// Rows of few vectors and small bodies are straight-line code.
+// Whether a row has so few vectors, and the body so few operations, that it
+// becomes straight-line code.
 bool is_short_row(const VectorBuilder& b, const program::RowForm& form);
 
 }  // namespace fxjit::jit

@@ -12,7 +12,7 @@ namespace {
 
 using program::TileCall;
 
-// Products of one sum before it is added to others.
+// Products that are summed in one chain before their sum is added to the total.
 constexpr int64_t kChain = 64;
 constexpr int64_t kPairsAhead = 4096;  // Bytes.
 
@@ -57,7 +57,7 @@ class TileEmitter {
   size_t panels() const { return static_cast<size_t>(form_.panels); }
   size_t rows() const { return static_cast<size_t>(form_.rows); }
 
-  // Where each row and each panel begins in each part of the depth.
+  // Computes where each row and each panel begins in each part of the depth.
   void set_addresses(Value* tile) {
     part_ = b_.ir().CreateUDiv(depth_, b_.i64(form_.depth_parts));
     rows_.clear();
@@ -77,8 +77,9 @@ class TileEmitter {
     if (form_.prefetches) ahead_ = fetch_address(tile);
   }
 
-  // The first tiles fetch a share of the next panel each; the others touch the
-  // panel they read anyway. Fetching behind the end is harmless.
+  // The address from which this tile prefetches. The first tiles prefetch a
+  // share of the next panel each; the others "prefetch" the panel that they
+  // read anyway. Prefetching behind the end of memory is harmless.
   Value* fetch_address(Value* tile) {
     Value* number = b_.add(first_tile_, tile);
     Value* share = slowed(b_.mul(depth_, b_.i64(kCacheLine)));
@@ -100,8 +101,9 @@ class TileEmitter {
     return paired_sums(zeros);
   }
 
-  // Sums of few products each are added up: unpacking leaves the time, and long
-  // chains of sums lose more bits than rounded weights do.
+  // Sums of weights in paired formats: short chains of products are summed and
+  // then added up. Unpacking leaves time for that, and long chains would lose
+  // more bits than the rounding of the weights.
   Values paired_sums(const Values& zeros) {
     Value* pairs = b_.ir().CreateAnd(depth_, b_.i64(~int64_t{1}));
     const Values start = start_sums();
@@ -157,8 +159,9 @@ class TileEmitter {
     return values;
   }
 
-  // Adds the products of depth `k + fixed` to part `p`: weight by weight where
-  // they must be unpacked first, which leaves few registers to hold them.
+  // Adds the products of depth `k + fixed` to the sums of part `p`. Weights
+  // that are unpacked are used one vector at a time, as few registers are left
+  // to hold them.
   void accumulate(Values& sums, size_t p, Value* k, int64_t fixed) {
     const auto vectors = static_cast<size_t>(vectors_);
     Value** sum = &sums[p * static_cast<size_t>(sum_count())];
@@ -202,8 +205,8 @@ class TileEmitter {
     b_.prefetch(b_.offset_bytes(ahead_, b_.mul(line, b_.i64(kCacheLine))), 2);
   }
 
-  // The pair of rows that follows in a while: weights from memory arrive half
-  // as soon again where only the hardware fetches ahead.
+  // Prefetches the pair of rows that is kPairsAhead bytes ahead. Weights in
+  // memory arrive half as fast again as with the hardware's prefetching alone.
   void fetch_pair(Value* k) {
     const int64_t row = panel_weights_.row_bytes();
     Value* at = b_.offset_bytes(panels_[0], b_.mul(k, b_.i64(row)));

@@ -33,9 +33,10 @@ Value* TileWeights::vector(Value* block, int64_t row, int64_t vector) {
   return b_.load(dtype, at, b_.lanes(), static_cast<int>(bytes));
 }
 
-// Three bytes to a lane, the last of them twice: once above the mantissa's,
-// once where the sign is. First by whole words, which AVX-512 moves between
-// quarters of a register, then by bytes within quarters.
+// Unpacks 28-bit weights. Each lane gets its three stored bytes, the last of
+// them twice: as the top of the mantissa and as the byte with the sign. Whole
+// words are moved first, between quarters of the register, then bytes within
+// quarters. The exponent comes from a table by a code of four bits.
 Value* TileWeights::coded(Value* block, int64_t vector) {
   llvm::IRBuilder<>& ir = b_.ir();
   Value* at = b_.offset_bytes(
@@ -54,13 +55,14 @@ Value* TileWeights::coded(Value* block, int64_t vector) {
                              b_.integer(b_.vec(b_.i32()), 0x807fffff));
   Value* codes = b_.load_raw(b_.vec(b_.i32()), block, kCacheLine);
   codes = ir.CreateLShr(codes, b_.integer(b_.vec(b_.i32()), 4 * vector));
-  // Reads the last four bits of a lane.
+  // This permutation reads only the low four bits of each lane.
   Value* exponents = ir.CreateIntrinsic(
       llvm::Intrinsic::x86_avx512_permvar_si_512, {}, {exponents_, codes});
   return b_.bitcast(ir.CreateOr(kept, exponents), b_.f32());
 }
 
-// The three words of a lane hold a number each, and a byte each of a fourth.
+// Unpacks 24-bit fixed-point weights. Three words hold four numbers: each word
+// holds one, and one byte of the fourth.
 Value* TileWeights::fixed(Value* block, int64_t vector) {
   llvm::Type* words = b_.vec(b_.i32());
   const int64_t quarter = width_ / 2 / b_.lanes();

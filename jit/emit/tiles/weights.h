@@ -1,4 +1,5 @@
-// Reading packed weights of every format into vectors of f32.
+// Reads packed weights of any format into vectors of f32. Used by the tile
+// skeleton only.
 #pragma once
 
 #include "jit/emit/vector_builder.h"
@@ -8,22 +9,25 @@ namespace fxjit::jit {
 
 class TileWeights {
  public:
-  // `table` is TileCall::table, not read for plain formats. Emits what stays
-  // the same in the whole kernel.
+  // `width` is the number of columns of a panel. `table` is TileCall::table;
+  // formats without pairs do not read it. Emits what is the same for the whole
+  // kernel.
   TileWeights(VectorBuilder& b, weights::Format format, int64_t width,
               Value* table);
 
-  // Whether factors are to be scaled, and sums by finish().
+  // Whether the other factors must go through scaled_factor(), and sums through
+  // finish().
   bool is_scaled() const { return format_ == weights::Format::fixed24; }
   Value* scaled_factor(Value* factor);
-  // The sum that `sum` stands for, of a vector of the panel's columns.
+  // The true sums for `sum`, a vector of sums of scaled weights. `vector` is
+  // its number in the panel, `start` what the sums begin with.
   Value* finish(Value* sum, int64_t vector, Value* start);
 
   // Bytes of one row of a panel.
   int64_t row_bytes() const { return row_bytes_; }
 
-  // One vector of a panel's row. `block` is where an even row lies, `row` 0 for
-  // that row and 1 for the next.
+  // Vector number `vector` of a panel's row. `block` points to a row with an
+  // even number; `row` is 0 for that row and 1 for the one after it.
   Value* vector(Value* block, int64_t row, int64_t vector);
 
  private:

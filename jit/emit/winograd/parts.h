@@ -1,4 +1,4 @@
-// The parts of a Winograd kernel as private functions of its module, for
+// The parts of a Winograd kernel, private functions of its module, for
 // jit/emit/winograd.cpp alone.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace fxjit::jit {
 
-// What the bodies of all parts emit with.
+// What the bodies of all parts are emitted with.
 struct WinogradPart {
   VectorBuilder& b;
   const program::WinogradForm& form;
@@ -40,31 +40,31 @@ struct WinogradPart {
   }
 };
 
-// A new private function of `b`'s module: void(ptr numbers, ptr..., i64...)
-// with `pointers` more pointers and then `integers` i64; its body is made by
-// `emit`.
+// Makes a new private function of `b`'s module: void(ptr numbers, ptr...,
+// i64...), with `pointers` more pointers and then `integers` i64. `emit` makes
+// its body.
 llvm::Function* make_winograd_part(
     VectorBuilder& b, const program::WinogradForm& form, const char* name,
     int pointers, int integers,
     llvm::function_ref<void(const WinogradPart&)> emit);
 
 // void(ptr numbers, ptr places, ptr inputs): transforms all channels of one
-// tile, whose pixels' addresses are at `places`, to its place in the first
-// channel block.
+// tile. `places` has the addresses of the tile's pixels, `inputs` is the tile's
+// place in the first channel block of the result.
 llvm::Function* make_winograd_input(VectorBuilder& b,
                                     const program::WinogradForm& form);
 
 // void(ptr numbers, ptr inputs, ptr weights, ptr sums, ptr ahead): sums over
-// the channels of one frequency of a group of tiles. Half as many bytes as it
-// reads of the weights are fetched from `ahead` where the form says so.
+// the channels for one frequency of a group of tiles. If the form says so, it
+// prefetches half as many bytes from `ahead` as it reads of the weights.
 llvm::Function* make_winograd_sums(VectorBuilder& b,
                                    const program::WinogradForm& form);
 
-// void(ptr numbers, ptr sums, ptr extras..., ptr outputs..., i64 rows,
-// i64 columns): transforms one tile's sums of one panel back and does the
-// epilogue for `rows` x `columns` pixels. Pointers are to the tile's first
-// pixel and the panel's first feature. Of the last panel only its features are
-// touched.
+// void(ptr numbers, ptr sums, ptr extras..., ptr outputs..., i64 rows, i64
+// columns): transforms the sums of one tile and one panel back, and applies the
+// epilogue to `rows` x `columns` pixels. The pointers to operands point to the
+// tile's first pixel and the panel's first feature. With `last_panel`, features
+// that do not exist are not touched.
 llvm::Function* make_winograd_output(VectorBuilder& b,
                                      const program::WinogradForm& form,
                                      bool last_panel);

@@ -107,8 +107,8 @@ class Sums {
                   });
   }
 
-  // The share of the weights that follow which belongs to the time of
-  // kChannelStep channels: two groups fetch half of them each.
+  // Prefetches the share of the next weights that belongs to kChannelStep
+  // channels: two groups prefetch half of the weights each.
   void fetch_ahead(Value* channel) {
     VectorBuilder& b = part_.b;
     const int64_t bytes = part_.form.width() * 4 / 2;

@@ -9,7 +9,7 @@ namespace {
 constexpr double kHalfRoot = 0.70710678118654752440;  // sqrt(1/2)
 constexpr double kRoot = 1.41421356237309504880;      // sqrt(2)
 
-// Values by number, made on demand and at most once.
+// Values by number. Each is made when it is first asked for.
 class OnDemand {
  public:
   explicit OnDemand(llvm::function_ref<Value*(int)> make) : make_(make) {}
@@ -93,8 +93,9 @@ Value* output_row_of_2(VectorBuilder& b, int row, OnDemand& m) {
 
 using Groups = std::vector<std::vector<int>>;
 
-// Rows of the transformed input that are made together: as many as the
-// registers of a level hold for all columns, rows that share work side by side.
+// The groups of rows of the transformed input that are made together: as many
+// rows as the registers of the level hold for all columns. Rows that share work
+// are in one group.
 Groups input_groups(int64_t tile, CpuLevel level) {
   const bool many = level == CpuLevel::avx512;
   if (tile == 4)
@@ -120,8 +121,8 @@ Values transformed(VectorBuilder& b, MakeRow make, const std::vector<int>& rows,
   return results;
 }
 
-// Each of `groups` first along columns of `points` inputs, then along its rows,
-// to `wanted` results each.
+// Makes each group of `groups`: first along the columns of `points` inputs,
+// then along its rows, `wanted` results each.
 void transform(VectorBuilder& b, MakeRow make, const Groups& groups, int points,
                int wanted, llvm::function_ref<Value*(int, int)> load,
                llvm::function_ref<void(int, int, Value*)> store) {

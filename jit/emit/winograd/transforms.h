@@ -6,15 +6,16 @@
 
 namespace fxjit::jit {
 
-// The transform of `tile + 2` times as many inputs. Groups of rows load the
-// input again, by `load`, rather than keep more than the registers hold; what
-// `store` does between them keeps LLVM from joining them.
+// Transforms (tile + 2) x (tile + 2) inputs into as many numbers. Groups of
+// rows load the inputs again by `load`, because the registers cannot hold all
+// of them; the calls of `store` in between keep LLVM from merging these loads.
 void emit_winograd_input(
     VectorBuilder& b, int64_t tile,
     llvm::function_ref<Value*(int row, int column)> load,
     llvm::function_ref<void(int row, int column, Value*)> store);
 
-// The back transform of `tile + 2` times as many sums, likewise.
+// Transforms (tile + 2) x (tile + 2) sums back into tile x tile results,
+// likewise.
 void emit_winograd_output(
     VectorBuilder& b, int64_t tile,
     llvm::function_ref<Value*(int row, int column)> load,

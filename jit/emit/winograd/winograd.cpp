@@ -84,7 +84,8 @@ class Winograd {
     return {over(tile, per_image), times(over(in_image, across), form_.tile),
             times(modulo(in_image, across), form_.tile)};
   }
-  // Divisions by sizes that come with the call take long: places are counted.
+  // The place after `place`. Places are counted on, because dividing by sizes
+  // that are arguments takes long.
   Place next(const Place& place) {
     Value* zero = b_.i64(0);
     Value* x = b_.add(place.x, b_.i64(form_.tile));
@@ -170,8 +171,9 @@ class Winograd {
       });
     });
   }
-  // The first two groups fetch half of the next frequency's weights each, the
-  // others touch what they read. Fetching behind the end is harmless.
+  // The address from which a group prefetches. The first two groups prefetch
+  // half of the next frequency's weights each, the others what they read
+  // anyway. Prefetching behind the end of memory is harmless.
   Value* ahead_of(Value* weights, Value* each, Value* group) {
     Value* half = b_.mul(group, b_.ir().CreateUDiv(each, b_.i64(2)));
     Value* next = floats(weights, b_.add(each, half));

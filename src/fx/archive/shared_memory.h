@@ -1,5 +1,6 @@
-// Which tensors of a module tree overlap in memory: those are saved as views of
-// one tensor, so that what is written into one is seen in the other afterwards.
+// Finds the tensors of a module tree that overlap in memory. `save` writes them
+// as views of one tensor, so that after loading a write to one is seen in the
+// others too.
 #pragma once
 
 #include <unordered_map>
@@ -13,9 +14,10 @@ class SharedMemory {
  public:
   explicit SharedMemory(const nn::Module& root);
 
-  // The tensor that has all the memory of `tensor` and of those that overlap
-  // with it: one of the tree or, where none reaches as far, bytes. Undefined
-  // where it shares with none, and for that tensor itself.
+  // The tensor whose memory `tensor` is saved as a view of. It holds the memory
+  // of `tensor` and of all tensors that overlap with it: it is one of them or,
+  // if none reaches that far, a tensor of bytes. Undefined if `tensor` overlaps
+  // with no other, or is itself that tensor.
   Tensor base_of(const Tensor& tensor) const;
 
  private:

@@ -1,6 +1,7 @@
-// Bodies of control flow while they are traced. The tracer stays the same; only
-// the graph that it records in changes, so that all its hooks are at work. Values
-// of the graphs around a body become placeholders of it when it first uses them.
+// Scopes in which a tracer records a branch, or the body of a loop, into a
+// graph of its own. It stays the same tracer, so all its hooks run; only the
+// graph that it records in changes. When a body first uses a value of a graph
+// around it, that value becomes a placeholder of the body ("lifted").
 #pragma once
 
 #include <memory>
@@ -14,17 +15,18 @@
 namespace fxjit::fx {
 
 struct BodyFrame {
-  Graph* around = nullptr;  // The graph in which the body is called.
+  // The graph that has the call of this body.
+  Graph* around = nullptr;
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
-  // Nodes of `around` and the placeholders that stand for them: operands that
-  // the body was given, and what it uses beside.
+  // Nodes of `around`, each with the placeholder of `graph` that stands for it.
+  // `given` has the operands of the call, `lifted` what the body uses besides.
   std::vector<std::pair<NodePtr, NodePtr>> given;
   std::vector<std::pair<NodePtr, NodePtr>> lifted;
-  // Bodies inside of this one, by the names of their members.
+  // Bodies that are called in this one, by the names of their members.
   std::vector<std::pair<std::string, nn::ModuleRef>> members;
 };
 
-// The tracer records in the body while this lives.
+// While this lives, the tracer records in the graph of `frame`.
 class BodyScope {
  public:
   BodyScope(TracerBase& tracer, BodyFrame& frame);
@@ -36,7 +38,7 @@ class BodyScope {
   TracerBase& tracer_;
 };
 
-// The tracer records in the outermost graph while this lives.
+// While this lives, the tracer records in the outermost graph.
 class OutsideScope {
  public:
   explicit OutsideScope(TracerBase& tracer);
@@ -50,15 +52,16 @@ class OutsideScope {
   std::vector<BodyFrame*> bodies_;
 };
 
-// The placeholder of the body that stands for a node of the graph around.
+// The placeholder of the body for `node` of the graph around, made if there is
+// none.
 NodePtr lift(BodyFrame& frame, NodePtr node);
 
-// What stands for `node` in the graph that the tracer records in: itself, or a
-// placeholder where it is of a graph around the body being traced.
+// The node that stands for `node` in the graph that the tracer records in now:
+// `node` itself, or a placeholder if `node` is of a graph around.
 NodePtr in_reach(TracerBase& tracer, NodePtr node);
 
-// The path by which nodes of the tracer's graph name a module; NameError when it
-// is no member.
+// The path by which a node of the tracer's graph names the module. Throws
+// NameError if the module is no member.
 std::string path_of_body(const TracerBase& tracer, const nn::Module& module);
 
 }  // namespace fxjit::fx

@@ -13,8 +13,8 @@ namespace {
 struct Row {
   ControlFlow kind;
   const char* name;
-  size_t bodies;       // Behind what comes first.
-  const char* form;    // Of the arguments, for errors.
+  size_t bodies;          // Behind what comes first.
+  const char* arguments;  // For errors.
 };
 // In the order of ControlFlow.
 constexpr Row kRows[] = {
@@ -59,7 +59,7 @@ class Reader {
  private:
   [[noreturn]] void fail() const {
     throw RuntimeError(std::string("[") + row_.name + "] arguments: expected " +
-                       row_.form + ", the graphs as modules");
+                       row_.arguments + ", the graphs as modules");
   }
 
   const Row& row_;

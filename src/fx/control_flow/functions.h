@@ -1,5 +1,5 @@
-// The functions that nodes of control flow call, torch.ops.higher_order.*, as
-// they run on values: graph modules in the place of torch's callables.
+// The functions torch.ops.higher_order.*, which nodes of control flow call, as
+// they run on values. Where torch takes callables they take graph modules.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,18 @@ enum class ControlFlow : uint8_t {
   map,
 };
 
-// torch.ops.higher_order.cond(pred, true_graph, false_graph, operands),
-// .while_loop(cond_graph, body_graph, carried, additional),
-// .scan(combine_graph, init, xs, additional),
-// .associative_scan(combine_graph, xs, additional),
-// .map_impl(body_graph, xs, args).
+// The function for a kind of control flow:
+//   cond(pred, true_graph, false_graph, operands)
+//   while_loop(cond_graph, body_graph, carried, additional)
+//   scan(combine_graph, init, xs, additional)
+//   associative_scan(combine_graph, xs, additional)
+//   map_impl(body_graph, xs, args)
 const Function& control_function(ControlFlow kind);
-// Which of them `function` is; null for any other.
+// The kind whose function this is, null for any other function.
 const ControlFlow* find_control_flow(const Function* function);
 
-// One call by its parts; RuntimeError for calls of another form.
+// The arguments of a call by what they mean. `control_call` throws RuntimeError
+// for arguments that the function does not take.
 struct ControlCall {
   ControlFlow kind = ControlFlow::cond;
   Value pred;                         // Of cond.
@@ -41,15 +43,16 @@ struct ControlCall {
 ControlCall control_call(ControlFlow kind, const ValueList& args,
                          const Kwargs& kwargs);
 
-// A proxy of another kind than fx::Proxy that knows what to do with control flow.
+// Implemented by proxies other than fx::Proxy that record control flow
+// themselves, as the compiler's do.
 class ControlRecorder {
  public:
   virtual ~ControlRecorder() = default;
   virtual Value record_control(const ControlCall& call) = 0;
 };
 
-// What bounds the loops that this thread runs while the scope lives. A scope of
-// null leaves the limits as they are.
+// Limits on the loops that this thread runs while a LoopLimitsScope lives. A
+// scope of null keeps the limits of the scope around it.
 struct LoopLimits {
   int64_t iterations = 0;             // 0: as many as it takes.
   std::function<bool()> interrupted;  // Asked before each iteration; may be null.
@@ -65,8 +68,8 @@ class LoopLimitsScope {
   const LoopLimits* previous_;
 };
 const LoopLimits& loop_limits();
-// RuntimeError where `done` iterations are as many as there may be, or the loop
-// is interrupted.
+// Throws RuntimeError if `done` iterations are as many as `limits` allows, or
+// if `limits.interrupted` returns true.
 void check_limits(const LoopLimits& limits, ControlFlow loop, int64_t done);
 
 }  // namespace fxjit::fx

@@ -60,8 +60,8 @@ ValueList without_data(const ValueList& operands) {
   return metas;
 }
 
-// What calls are compared by. Numbers count by their kind only: in a loop they
-// may differ in each iteration.
+// The sizes and dtypes by which calls are remembered. Of a number only its kind
+// counts, because loops may pass another number in each iteration.
 ComparedCalls::Signature signature_of(const ValueList& operands,
                                       const Value& made) {
   ComparedCalls::Signature signature;
@@ -78,11 +78,12 @@ ComparedCalls::Signature signature_of(const ValueList& operands,
   return signature;
 }
 
-// Nothing where the branch needs data, or fails as it will when it is taken. The
-// types of errors do not tell these apart, and neither concerns this call.
+// The branch's result for operands without data. None if the branch needs data,
+// or if it fails; it then fails when it is taken, which is not the concern of
+// this call. The types of errors do not tell the two apart.
 std::optional<Value> result_of(GraphModule& branch, const ValueList& operands) {
   if (!runs_without_effects(branch)) return std::nullopt;
-  // A loop that counts with constants has data, so that it may be endless.
+  // A loop that counts with constants has data and may run for ever.
   constexpr int64_t kMostIterations = 100;
   const LoopLimits limits{kMostIterations, nullptr};
   const LoopLimitsScope scope(&limits);

@@ -1,4 +1,6 @@
-// The branch that a call does not take, run without data.
+// Compares the branch that a call of cond does not take with the one that it
+// takes, by running it on tensors without data. torch finds such differences
+// while tracing; here only a call knows the shapes.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +12,9 @@
 
 namespace fxjit::fx {
 
-// Calls for which a branch was compared with the one taken, without finding a
-// difference, by the sizes and dtypes of operands and results. Remembers the
-// last few. Thread-safe.
+// The calls of one branch that were compared and showed no difference, by the
+// sizes and dtypes of their operands and results. Remembers the last few.
+// Thread-safe.
 class ComparedCalls {
  public:
   using Signature = std::vector<int64_t>;
@@ -25,12 +27,11 @@ class ComparedCalls {
   size_t next_ = 0;  // The entry to replace next, once all are in use.
 };
 
-// RuntimeError with torch's text where the branch would give results of another
-// structure, dtype or rank than `made`, which the taken branch gave. Tracing
-// sees no shapes, so that a call is the first to know. Branches that call
-// functions of the user's or have effects are not run; those that fail without
-// data are not compared, and the log says why. A comparison that finds no
-// difference is made once for the same sizes and dtypes.
+// Throws RuntimeError with torch's text if the other branch would give results
+// of another structure, dtype or rank than `made`, the result of branch `taken`
+// (0 or 1). A branch that calls the user's functions or has effects is not run.
+// A branch that fails without data is not compared, and the log says why. Calls
+// of sizes and dtypes that were compared before cost a look-up.
 void check_other_branch(const ControlCall& call, size_t taken,
                         const Value& made);
 

@@ -1,5 +1,5 @@
-// Which values of a graph have memory that some node of it writes: equal calls of
-// such are not the same value, and such values are not constant.
+// Finds the values of a graph whose memory some node writes. Passes must not
+// merge equal calls that give such values, nor take them for constants.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace fxjit::fx {
 
-// By node id. Views of what is written are written, and so is what they view;
-// attributes are where any attribute in the same memory is.
+// By node id, whether the value shares memory with one that is written: it is
+// written itself, is a view of it, or is what a written value is a view of. An
+// attribute counts if any attribute in the same memory is written.
 std::vector<bool> written_values(const GraphModule& module);
 
 }  // namespace fxjit::fx

@@ -1,5 +1,6 @@
-// What calls of a GraphModule run: its graph as of the last recompile, with all
-// that is derived from it once, on first demand. Read by any number of threads.
+// The graph that calls of a GraphModule run, which is the graph as it was at
+// the last recompile, and what is derived from it once, on first use. Any
+// number of threads may read it.
 #pragma once
 
 #include <memory>
@@ -17,20 +18,21 @@ class RunningGraph {
  public:
   explicit RunningGraph(const Graph& graph);
 
-  // Continues on a copy: the original is about to be edited.
+  // Goes on with `copy`, because the original graph is about to be edited.
   void keep(std::unique_ptr<Graph> copy);
 
   const Graph& graph() const { return *graph_; }
   const nn::Signature& signature() const { return signature_; }
   const std::vector<NodePtr>& placeholders() const { return placeholders_; }
-  // `count` positional arguments are the inputs as they stand.
+  // Whether `count` positional arguments are the values of the placeholders as
+  // they are, so that no binding is needed.
   bool takes_directly(size_t count) const {
     return !variadic_ && count == placeholders_.size();
   }
   // Derived on first call.
   const ExecutionPlan& plan() const;
   const PythonCode& python_code() const;
-  // Calls of cond in which this graph was the branch not taken.
+  // The calls of cond for which this graph was compared with the branch taken.
   ComparedCalls& compared() { return compared_; }
 
  private:

@@ -1,9 +1,10 @@
-// One run of a SubgraphMatcher over one graph.
+// One run of a SubgraphMatcher over one graph. Used by subgraph_matcher.cpp.
 //
-// Pattern and graph are walked backwards together from an anchor, a result of
-// the pattern that nothing else in it uses: a node has one producer, so the walk
-// has no choices. With several anchors, all but the first are reached by going
-// down again from nodes that are matched already.
+// An anchor is a result of the pattern that nothing else in the pattern uses.
+// The search walks pattern and graph backwards together from an anchor; since a
+// node has one producer, the walk has no choices. If the pattern has several
+// anchors, the candidates for the second and later ones are found by going
+// forward from nodes that are matched already.
 #pragma once
 
 #include <memory>
@@ -25,14 +26,15 @@ class MatchSearch {
   std::vector<InternalMatch> run();
 
  private:
-  // A way from a node shared with earlier anchors down to this one.
+  // A path of the pattern that leads forward to an anchor, from a node that
+  // earlier anchors match as well.
   struct Descent {
     uint32_t id;  // Unique in the search.
     const Node* from;
     std::vector<const Node*> steps;  // Ends with the anchor.
   };
-  // Nodes to be tried for an anchor, in graph order. Those that belong to
-  // matches are dropped from the front.
+  // The nodes of the graph to be tried for an anchor, in graph order. Nodes
+  // that matches have taken are dropped from the front.
   struct Candidates {
     std::vector<NodePtr> nodes;
     size_t first = 0;
@@ -78,7 +80,7 @@ class MatchSearch {
   std::vector<std::vector<Descent>> descents_;  // By anchor.
   uint32_t num_descents_ = 0;
 
-  // The match being made.
+  // The state of the match that is being tried.
   std::vector<const Node*> trail_;  // Pattern nodes bound, in order.
   std::vector<Value> bound_to_;     // By pattern node id.
   std::vector<bool> is_bound_;
@@ -90,7 +92,7 @@ class MatchSearch {
   NodeMarks taken_;  // By matches, when they may not overlap.
   NodeMarks seen_;
   std::unordered_map<size_t, Candidates> all_of_anchor_;
-  // By descent and node where it starts.
+  // Candidates by descent and by the node of the graph where it starts.
   std::unordered_map<uint64_t, Candidates> below_;
 };
 

@@ -1,6 +1,7 @@
-// NodeOrder: which of two nodes comes first, in constant time, while nodes are
-// being inserted. Used by passes that edit a graph at many places; whoever
-// inserts or moves nodes must tell it. Also walks that stay between two places.
+// NodeOrder tells which of two nodes comes first, in constant time, while nodes
+// are being inserted. Passes use it that edit a graph at many places; they must
+// tell it of every insertion and move. NodeMarks and CycleSearch walk the part
+// of a graph between two nodes.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ class NodeOrder {
 
   uint64_t of(const Node* node) const { return labels_[node->id()]; }
   bool before(const Node* a, const Node* b) const { return of(a) < of(b); }
-  // The nodes from `first` to `last` have just been put where they stand.
+  // States that the nodes from `first` to `last` were inserted or moved to
+  // where they are now.
   void placed(const Node* first, const Node* last);
 
  private:
@@ -35,7 +37,7 @@ class NodeMarks {
   bool contains(const Node* node) const {
     return node->id() < marks_.size() && marks_[node->id()] == epoch_;
   }
-  // False when it was there already.
+  // Returns false if the node was in the set already.
   bool insert(const Node* node);
 
  private:
@@ -43,9 +45,10 @@ class NodeMarks {
   uint32_t epoch_ = 1;
 };
 
-// Tells for sets of nodes whether a path leaves the set and comes back, so that
-// computing the set at once would need its own result. Costs a walk over what
-// lies between the set's first and last node.
+// Tells whether a path leads out of a set of nodes and back into it. If so, the
+// set cannot be computed at once, since it would need its own result. A call
+// takes time proportional to the nodes between the first and the last of the
+// set.
 class CycleSearch {
  public:
   CycleSearch(const Graph& graph, const NodeOrder& order)

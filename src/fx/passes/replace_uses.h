@@ -8,9 +8,9 @@
 
 namespace fxjit::fx::passes {
 
-// As `first->replace_all_uses_with(second)` for every pair; a `second` is no
-// `first` and uses none. A user of many nodes is edited once in all, where each
-// replacement would cost all its arguments.
+// Calls first->replace_all_uses_with(second) for every pair, but edits a user
+// of many nodes once in all; pair by pair, each replacement would go through
+// all arguments of that user. No `second` may be a `first` or use one.
 void replace_uses(const std::vector<std::pair<NodePtr, NodePtr>>& replaced,
                   bool propagate_meta = false);
 

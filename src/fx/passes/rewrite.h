@@ -1,4 +1,5 @@
-// The steps of replace_pattern: checks everything, then edits match by match.
+// The steps of replace_pattern. The constructor finds and checks all matches
+// before anything is edited; run() then edits match by match.
 #pragma once
 
 #include <string>
@@ -14,8 +15,9 @@ namespace fxjit::fx::passes {
 
 class Rewrite {
  public:
-  // Finds the matches and checks that each can be replaced. `replacement` is
-  // null when the options bring a callback. Edits nothing.
+  // Finds the matches and throws if one cannot be replaced. Edits nothing.
+  // `replacement` is null if the options have a callback that makes one for
+  // each match.
   Rewrite(GraphModule& gm, const Subgraph& pattern,
           const Subgraph* replacement, const RewriteOptions& options);
   std::vector<ReplacedPatterns> run();
@@ -52,15 +54,17 @@ class Rewrite {
   std::vector<Subgraph> own_;  // One per match, from the callback.
   std::vector<InternalMatch> matches_;
   std::vector<NodePtr> changed_;  // By id: what took the place of a node.
-  // Names in `gm` of tensors that traced functions brought along.
+  // Names that tensors of traced replacement functions have in `gm`, by the
+  // node that reads them.
   std::unordered_map<const Node*, std::string> constant_names_;
   std::vector<bool> returns_wildcard_;  // By position in returning_nodes.
   NodeOrder order_;
   CycleSearch cycles_;
   NodeMarks seen_;
-  // A user of thousands of matches would be edited as often, at the cost of all
-  // its arguments each time. Such users are edited once, at the end; what they
-  // use is erased then.
+  // A node that uses the results of thousands of matches would be edited once
+  // for each of them, and each edit would go through all its arguments. Such
+  // users are edited once, at the end. The nodes that they use are erased then,
+  // too.
   bool postpones_ = false;
   NodeMarks postponed_;
   std::vector<NodePtr> postponed_users_;

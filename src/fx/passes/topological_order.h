@@ -8,9 +8,9 @@
 
 namespace fxjit::fx::passes {
 
-// `nodes`, of one graph with ids below `id_bound`, in topological order; of
-// those that could come next, the one that stood first in `nodes` does. Shorter
-// than `nodes` when there is a cycle.
+// Sorts `nodes`, which are of one graph with ids below `id_bound`. Of the nodes
+// that may come next, the one that stands first in `nodes` does. The result is
+// shorter than `nodes` if there is a cycle.
 std::vector<NodePtr> topological_order(const std::vector<NodePtr>& nodes,
                                        uint32_t id_bound);
 

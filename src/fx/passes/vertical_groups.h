@@ -1,5 +1,5 @@
-// Groups of supported nodes for a partitioner that joins a node with those that
-// use it, and nothing else.
+// Groups nodes for the partitioner: a supported node is joined only with nodes
+// that use its result, never with unrelated ones. Used by partitioner.cpp.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ struct VerticalGroup {
   std::vector<NodePtr> nodes;  // In graph order.
 };
 
-// From the last node to the first, a supported node joins the groups of its
-// users, in their order, where no path leaves the joined group and comes back.
-// In order of `id`. Nodes with users in several groups cost a search for such
-// paths, from both ends at once, until one end has nothing more to look at.
+// The groups, in order of `id`. Nodes are visited from the last to the first. A
+// supported node joins the groups of its users, in their order, as long as no
+// path leads out of the joined group and back into it. To find such paths, the
+// graph is searched from both ends at once until one search ends.
 std::vector<VerticalGroup> vertical_groups(
     const Graph& graph, const std::function<bool(const Node&)>& is_supported);
 

@@ -1,6 +1,7 @@
-// Names in generated Python code. torch gives them out anew for each piece of
-// code, to nodes and to the functions that the code calls; mostly all keep the
-// names they have. Where one cannot, the code is written from a renamed copy.
+// Chooses the names in generated Python code. torch gives out new names for
+// each piece of code, to nodes and to the functions that the code calls. Mostly
+// all keep the names that they have; if one cannot, the code is written from a
+// copy of the graph with other names.
 #pragma once
 
 #include <memory>
@@ -16,13 +17,14 @@ namespace fxjit::fx {
 
 using CodeGlobals = std::vector<std::pair<std::string, std::string>>;
 
-// Functions of torch and of Python: they are called by their own names.
+// Whether the function is one of torch or Python, which code calls by its own
+// name.
 bool has_fixed_name(std::string_view qualified);
-// What code calls a function that is no operator: other ones' names have "_"
-// for each ".".
+// The name that code wants for a function that is no operator. For functions of
+// others than torch and Python it has "_" in place of each ".".
 std::string global_hint(std::string_view qualified);
 
-// Whether a node has a name that code cannot use beside these globals.
+// Whether some node has a name that one of `globals` has, too.
 bool names_clash(const Graph& graph, const CodeGlobals& globals);
 
 struct CodeNames {

@@ -1,5 +1,6 @@
-// What computes the heavy ops of the interpreter: the faster functions of a
-// higher box where one has given them, else the plain loops.
+// Lets higher folders replace the loops of the interpreter's expensive ops: the
+// kernels folder installs faster functions when the process starts. Without
+// them the plain loops of this folder run.
 #pragma once
 
 #include "fxjit/op.h"
@@ -10,21 +11,22 @@ struct MatmulArgs;
 struct ConvParams;
 struct PoolParams;
 
-// Functions that compute a call, or give false to leave it to the plain loops;
-// null ones leave all. They must be thread-safe.
+// Each function computes the call and returns true, or returns false to leave
+// it to the plain loop; a null function leaves all calls. Functions must be
+// thread-safe and may be called from several threads at a time.
 struct Backend {
   bool (*matmul)(const MatmulArgs& args) = nullptr;
-  // See run_conv and run_pool for what the tensors are.
+  // run_conv and run_pool say what shapes the tensors have.
   bool (*conv)(const ConvParams& params, const Tensor& input,
                const Tensor& weight, const Tensor& bias,
                const Tensor& out) = nullptr;
-  // Not asked when indices are wanted.
+  // Not called for pooling that also returns indices.
   bool (*pool)(const PoolParams& params, const Tensor& input,
                const Tensor& out) = nullptr;
 };
 
-// Given by the kernels box when the process starts. `backend` must live until
-// another takes its place. Gives the former one. Thread-safe.
+// Installs `backend`, which must live until another one is installed, and
+// returns the one before. Thread-safe.
 const Backend& set_backend(const Backend& backend);
 const Backend& backend();
 

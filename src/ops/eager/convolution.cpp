@@ -196,12 +196,13 @@ bool is_depthwise(const ConvParams& params, const Tensor& weight) {
 }
 
 bool has_small_groups(const ConvParams& params, const Tensor& weight) {
-  // Places are counted in 32 bits.
+  // Our loops count places in 32 bits.
   constexpr int64_t kMostPlaces = int64_t{1} << 29;
   const int last = params.spatial - 1;
   const int64_t channels = weight.size(1);
-  // The library does well with others, unless a place is long and the image
-  // larger than a cache, where its loops may wait for memory.
+  // oneDNN is faster with more channels in a group. For results of many
+  // channels that are larger than a cache its loops wait for memory, so that
+  // ours may take more channels.
   constexpr int64_t kLongPlace = 256, kLargeImage = int64_t{3} << 17;
   const bool large =
       params.output[1] > kLongPlace && numel(params.output) > kLargeImage;

@@ -1,7 +1,7 @@
-// Convolutions in one canonical form, and the function behind the eager ones:
-// what the backend has (backend.h), or a plain im2col product. The convolution
-// family and the lowering of Lowering::convolution read calls with
-// `conv_params`.
+// The parameters of any convolution in one struct, and the eager function that
+// computes it: the backend's function (backend.h) or a plain im2col product.
+// Shape rules of the convolution family and the lowering of convolutions read
+// calls by `conv_params`.
 #pragma once
 
 #include "fxjit/op.h"
@@ -21,22 +21,25 @@ struct ConvParams {
   Dims output;                 // Sizes of the result, N included.
 };
 
-// Reads a call of any row of the family; RuntimeError with torch's texts when
+// Reads a call of any convolution op. Throws RuntimeError with torch's text if
 // shapes do not fit. Tensors may be meta.
 ConvParams conv_params(const OpCall& call);
 
-// One filter for each of several channels; tensors may be meta.
+// Whether each filter reads one channel of its own, and there are several.
+// Tensors may be meta.
 bool is_depthwise(const ConvParams& params, const Tensor& weight);
-// Groups of as many channels before as behind, so few that loops of our own do
-// better than the library's, under windows of three taps of the last dim, side
-// by side, of which at most one at each end lies in the padding.
+// Whether our own loops for groups of few channels compute the convolution
+// faster than oneDNN. They take groups with equal numbers of input and output
+// channels, windows of three adjacent taps along the last dim, and padding of
+// at most one column on each side.
 bool has_small_groups(const ConvParams& params, const Tensor& weight);
 
-// input and out have the batch dim; bias is undefined or [C_out]. `out` is
-// contiguous.
+// Computes the convolution. input: [N, C, ...]; weight: see ConvParams; bias:
+// [C_out] or undefined; out: contiguous, of the shape `params.output`. All have
+// one dtype.
 void run_conv(const ConvParams& params, const Tensor& input,
               const Tensor& weight, const Tensor& bias, const Tensor& out);
-// im2col and run_matmul, image by image; never calls the backend's function.
+// The same by im2col and run_matmul, image by image; never calls the backend.
 void plain_conv(const ConvParams& params, const Tensor& input,
                 const Tensor& weight, const Tensor& bias, const Tensor& out);
 

@@ -1,6 +1,7 @@
-// Pooling in one canonical form, and the function behind the eager ones: what
-// the backend has (backend.h), or plain loops. The pooling family and the
-// lowering of Lowering::pool read calls with `pool_params`.
+// The parameters of any pooling in one struct, and the eager function that
+// computes it: the backend's function (backend.h) or plain loops. Shape rules
+// of the pooling family and the lowering of pooling read calls by
+// `pool_params`.
 #pragma once
 
 #include "fxjit/op.h"
@@ -20,12 +21,13 @@ struct PoolParams {
   Dims output;  // Sizes of the result, N included.
 };
 
-// Reads a call of any row with Lowering::pool; RuntimeError with torch's texts
-// when shapes do not fit. Tensors may be meta.
+// Reads a call of any row with Lowering::pool. Throws RuntimeError with torch's
+// text if shapes do not fit. Tensors may be meta.
 PoolParams pool_params(const OpCall& call);
 
-// input has the batch dim; `out` is contiguous.
-// `positions` is undefined or a contiguous int64 tensor of the output's shape.
+// Computes the pooling. input: [N, C, ...]; out: contiguous, of the shape
+// `params.output`; positions: undefined, or contiguous i64 of the same shape,
+// for the place of each maximum in its plane.
 void run_pool(const PoolParams& params, const Tensor& input, const Tensor& out,
               const Tensor& positions);
 

@@ -1,7 +1,8 @@
-// The one theory of aliasing: for every op of the table, whose memory its
-// results are. Whatever moves, merges, drops or replaces calls asks here. It
-// says what the storages of torch 2.13 show; tests/ops/aliasing_test.cpp holds
-// every row against torch, the interpreter and this theory.
+// Says for every op of the table whose memory its results are. This is the only
+// place that knows it; passes that move, merge, drop or replace calls ask here.
+// The rules are those of torch 2.13, read from its storages.
+// tests/ops/aliasing_test.cpp compares them with torch and the interpreter for
+// every row.
 #pragma once
 
 #include <vector>
@@ -10,50 +11,69 @@
 
 namespace fxjit::ops {
 
-// When results of an op are memory of its arguments.
+// Whether results of an op share memory with its arguments. "First" is the
+// first tensor among the arguments. Where a rule says "if", results have memory
+// of their own in all other calls.
 enum class Aliasing : uint8_t {
-  never,      // Results have memory of their own, each tensor for itself.
-  always,     // Views of the first tensor.
-  places,     // Likewise, at places that are counted from the start of its
-              // memory.
-  written,    // The first tensor, which the call writes.
-  same_type,  // The first tensor if it has the result's type already and no
-              // copy is asked for; otherwise never.
-  real,       // The first tensor unless it is complex; otherwise never.
-  strides,    // A view of the first tensor if its strides allow the result's
-              // shape, otherwise never.
-  format,     // The first tensor if it lies already as is asked for; otherwise
-              // never.
-  inactive,   // The first tensor in evaluation or if nothing is dropped;
-              // otherwise never.
-  each,       // The i-th result is a view of the i-th tensor.
-  item,      // Indexing: a view by numbers, slices and new dims; never by index
-             // tensors, lists and flags; of a sequence, the items themselves.
-  operand,   // einsum: a view of a single operand that nothing is summed of;
-             // otherwise never.
-  empty,     // diff: the first tensor where it has no elements to subtract,
-             // otherwise never.
-  together,  // Results have memory of their own, one for all of them.
-  composed,  // As the calls say that it is composed of: rows from outside.
+  // Each result has memory of its own.
+  never,
+  // Every result is a view of the first tensor.
+  always,
+  // Like `always`, but the offset counts from the start of the first tensor's
+  // storage and not from its first element (as_strided).
+  places,
+  // The result is the first tensor, which the call writes.
+  written,
+  // The result is the first tensor if that has the wanted dtype and no copy is
+  // asked for.
+  same_type,
+  // The result is the first tensor if that is not complex.
+  real,
+  // The result is a view of the first tensor if its strides allow the wanted
+  // shape (reshape).
+  strides,
+  // The result is the first tensor if that has the wanted memory format.
+  format,
+  // The result is the first tensor if the op does nothing: dropout in
+  // evaluation, or with probability 0.
+  inactive,
+  // Result i is a view of tensor i.
+  each,
+  // Indexing. A tensor indexed by numbers, slices and None gives a view; by
+  // tensors, lists or bools it gives memory of its own. A sequence gives the
+  // item itself.
+  item,
+  // einsum: the result is a view of the operand if there is one operand only
+  // and no dim of it is summed.
+  operand,
+  // diff: the result is the first tensor if that has no elements to subtract.
+  empty,
+  // The results share memory with each other, but with no argument.
+  together,
+  // The calls that the op is composed of decide; for rows that users register.
+  composed,
 };
 
 Aliasing aliasing(const Op& op);
 
-// Whether any call of the op gives memory of an argument as a result.
+// Whether some call of the op can give a result that shares memory with an
+// argument.
 bool may_alias(const Op& op);
 
 // Whose memory one tensor of a result is.
 struct ResultMemory {
   static constexpr int kOwn = -1;       // No other tensor's.
   static constexpr int kTogether = -2;  // That of all such results of the call.
-  int argument = kOwn;  // Among the tensors of the arguments, in order.
-  // Whether the inferred strides and offset are those in that memory. They are
-  // not where an index tensor without dims picks the place.
+  // The number of the argument tensor whose memory it is, counted over all
+  // tensors of the arguments in order; or kOwn or kTogether.
+  int argument = kOwn;
+  // Whether the result's inferred strides and offset are right in that memory.
+  // They are not if an index tensor without dims picks the place.
   bool placed = true;
 };
 
-// For each tensor of `result`, in order. Tensors of the call and of its result
-// may be meta. The op is not `composed`.
+// Whose memory each tensor of `result` is, in order of appearance. Tensors of
+// the call and of the result may be meta. The op must not be `composed`.
 std::vector<ResultMemory> result_memory(const OpCall& call,
                                         const Value& result);
 

@@ -1,4 +1,5 @@
-// Python's indexing in two parts, for calls that write self[index].
+// Splits Python's indexing into a view and index tensors, for calls that write
+// self[index].
 #pragma once
 
 #include <optional>
@@ -12,8 +13,8 @@ struct IndexParts {
   ValueList tensors;  // A tensor or None per dim of it; none: all of the view.
 };
 
-// self[index] is what `tensors` pick of `view`. None where no such view has
-// its dims in the same order. IndexError as indexing gives it.
+// self[index] is `view` indexed by `tensors`. None if no view has its dims in
+// the order of self[index]. Throws IndexError as indexing does.
 std::optional<IndexParts> index_parts(const Value& self, const Value& index);
 
 }  // namespace fxjit::ops

@@ -41,7 +41,7 @@ const Converted* converted_by(std::string_view row) {
   return all->find(row);
 }
 
-// As torch's messages have them.
+// The names of C++ types in torch's messages.
 constexpr std::pair<DType, const char*> kTypeNames[] = {
     {DType::f16, "c10::Half"}, {DType::bf16, "c10::BFloat16"},
     {DType::f32, "float"},     {DType::f64, "double"},
@@ -95,7 +95,7 @@ bool holds_float(DType type, double number) {
          number <= static_cast<double>(bounds.greatest);
 }
 
-// The type by whose bounds a number is held that becomes an element of `type`.
+// The type whose bounds a number must keep that becomes an element of `type`.
 DType type_of_numbers(DType type, Conversion conversion) {
   const bool half = type == DType::f16 || type == DType::bf16;
   if (!half || conversion == Conversion::stored) return type;
@@ -106,8 +106,8 @@ bool has_range(DType type) {
   return type != DType::boolean && !is_complex(type);
 }
 
-// What torch's function takes as a float, and uses only where it adds
-// something.
+// The number that padding fills with, None where no padding is added. `pad`
+// takes any number as a float.
 Value padding_number(const OpCall& call, const Value& number) {
   const Value& pad = call[1];
   if (!pad.is_sequence()) return None;

@@ -1,9 +1,8 @@
-// Facts about ops that are read below the op table, by traces, the compiler and
-// who imports models: which arguments are factors, tables and indices, what
-// code there is for a call, where sizes come from. Like
-// src/ops/table/aliasing.h a theory for all rows: a row that is not named there
-// has the defaults. Whoever needs to know more about an op adds a fact here and
-// never compares with its name (tests/structure holds that).
+// Facts about ops that capture, the compiler and the importers need: which
+// arguments are factors, tables and indices, which calls have native code,
+// where sizes come from. A row that is not named in op_facts.cpp has the
+// defaults below. Code outside of src/ops never compares with an op's name;
+// whoever needs to know more adds a fact here (tests/structure checks that).
 #pragma once
 
 #include "fxjit/op.h"
@@ -37,43 +36,50 @@ struct GatherRoles {
   int dim = -1;  // Of slices and elements.
 };
 
-// For which calls a compiled program has code of its own; for others the eager
-// function is a step of it, unless the result is empty.
-// tests/compile/ops_test.cpp holds every row to it.
+// For which calls of an op a compiled program has native code. Any other call
+// with a result that is not empty is a step that runs the eager function.
+// tests/compile/ops_test.cpp checks every row.
 enum class NativeCalls : uint8_t {
   all,
-  products,   // Of doubles and of integers of 8 and 16 bits where a product is
-              // one of matrices; not of other integers.
-  single,     // Of f32 and the half types.
-  sums,       // Of tensors with dims, floats in their own type, others in i64.
-  quotients,  // Not integers by a tensor: a zero among them is an error.
-  elements,   // Of tensors with elements, by indices with dims.
+  // All products of f32 and the half types; of f64, i8, u8 and i16 those that
+  // are products of matrices; none of other integers.
+  products,
+  // Calls on f32 and the half types.
+  single,
+  // Calls on tensors with dims, if floats are summed in their own type and
+  // integers in i64.
+  sums,
+  // All calls but integers divided by a tensor, where a zero is an error.
+  quotients,
+  // Calls with indices that have dims, on tensors that are not empty.
+  elements,
 };
 
 // Which routine of our own a compiled program may have for calls (see
 // program::CallCode); shapes and types decide whether it has.
 enum class RoutineKind : uint8_t { none, running_sums, copies, recurrence };
 
-// Ops that copy their first argument but for some elements.
+// For an op whose result is its first argument with some elements replaced:
+// which elements these are.
 enum class UpdateKind : uint8_t {
   none,
-  entries,   // Those that the tensors of the second argument index.
-  slices,    // Along the dim of the second argument, by indices in the third.
-  elements,  // Likewise, an index for each element.
-  view,      // Those that a view with strides and offset shows.
+  entries,   // Those that the index tensors in the second argument pick.
+  slices,    // Slices along the dim argument 1, picked by the index argument 2.
+  elements,  // The same with an index for each element.
+  view,      // Those that a view with given strides and offset shows.
 };
 
-// How the sizes of a result follow from arguments. Those of scalar bodies
-// broadcast and need no rule.
+// How the sizes of a result follow from the arguments. Elementwise ops need no
+// rule: their sizes broadcast.
 enum class SizeKind : uint8_t {
-  unsaid,
-  written,   // The elements are arguments.
-  same,      // The first argument's.
-  joined,    // Those of a list of tensors, side by side along a dim.
-  inserted,  // The first argument's, and 1 at the dim that an argument names.
-  reshaped,  // As an argument lists them; one may follow from the others.
-  listed,    // As an argument lists them.
-  permuted,  // The first argument's, in the order that an argument lists.
+  unsaid,    // Nothing is known.
+  written,   // The arguments list the elements themselves.
+  same,      // Those of the first argument.
+  joined,    // Those of a list of tensors, joined along a dim (cat).
+  inserted,  // Those of the first argument, with a 1 inserted at a dim.
+  reshaped,  // An argument lists them; one may be -1.
+  listed,    // An argument lists them.
+  permuted,  // Those of the first argument, in the order of an argument.
 };
 struct SizeRule {
   SizeKind kind = SizeKind::unsaid;

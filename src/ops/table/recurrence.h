@@ -1,10 +1,10 @@
-// Recurrent layers, with or without the product with their inputs, in one form
-// for all cells: what a call of fxjit.recurrence asks for, and in which order
-// sequences of several lengths are computed. The eager function, the layers of
-// families/recurrent/recurrent.cpp and the kernels box read it.
+// Reads calls of fxjit.recurrence: a recurrent layer of any cell, with or
+// without the product of its inputs and their weights, and the order in which
+// sequences of several lengths are computed. Used by the eager function, by the
+// layers of families/recurrent/recurrent.cpp and by the kernels folder.
 //
-// The gates are numbered in torch's order: input, forget, cell, output of an
-// LSTM; reset, update, new of a GRU. In memory they may stand in another one.
+// Gates are numbered in torch's order: input, forget, cell, output for an LSTM;
+// reset, update, new for a GRU. In memory they may stand in another order.
 #pragma once
 
 #include <array>
@@ -67,7 +67,7 @@ enum RecurrenceArgument : size_t {
   kInputBiases,        // [gates * H] or none, of that product
 };
 
-// How steps come by the product with the inputs of their time.
+// Where the product of the inputs and their weights is computed.
 enum class InputProduct : uint8_t {
   given,   // The call has it.
   within,  // Each step makes it, as one sum with the product with the states.
@@ -79,7 +79,8 @@ struct Recurrence {
   static Recurrence read(const OpCall& call);
 
   int64_t gates() const;  // How many the cell has: 4, 3 or 1.
-  // The usual functions, and nothing but them: what fast loops know.
+  // Whether all activations are the usual ones of the cell, without further
+  // options. Only such layers have fast loops.
   bool is_plain() const;
   const Activation& activation(int64_t direction, int64_t index) const;
 
@@ -100,12 +101,13 @@ struct Recurrence {
   std::array<int64_t, 4> place{0, 1, 2, 3};  // In memory, of each gate.
 };
 
-// How a layer of one or more sequences, as `form` has it with its inputs, is
-// fastest on this many threads; `given`: with a contraction before it.
+// The fastest way for a layer `form` of one sequence or more, with its inputs
+// as arguments, on this many threads. `given` stands for a contraction before
+// the layer.
 InputProduct input_product(const Recurrence& form, CpuLevel level, int threads);
 
-// Sequences by falling length, so that those which are still running at some
-// time are the first ones.
+// Sequences sorted by falling length, so that those which still run at a time
+// are the first ones.
 struct SequenceOrder {
   std::vector<int64_t> sequence;  // Which one stands at each place.
   std::vector<int64_t> length;    // How long that sequence is.
@@ -115,8 +117,9 @@ struct SequenceOrder {
   int64_t running(int64_t time, int64_t begin, int64_t end) const;
 };
 
-// The order for `numbers`: batch sizes or lengths, or undefined where all
-// sequences are equally long. RuntimeError for numbers that do not fit.
+// The order for the batch sizes or lengths in `numbers`; undefined `numbers`
+// mean that all sequences are equally long. Throws RuntimeError for numbers
+// that do not fit the call.
 SequenceOrder order_of(const Recurrence& form, const Tensor& numbers);
 
 }  // namespace fxjit::ops

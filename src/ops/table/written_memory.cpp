@@ -44,7 +44,8 @@ Range range_of(const Tensor& t) {
   return {begin, begin + t.numel() * item};
 }
 
-// As torch tells: of tensors with gaps it does not know.
+// Whether torch would find that the two share elements. It does not look at
+// tensors with gaps.
 bool share_elements(const Tensor& written, const Tensor& read,
                     Overlap refused) {
   if (written.numel() == 0 || read.numel() == 0 || !is_dense(written) ||

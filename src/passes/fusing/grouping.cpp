@@ -112,8 +112,8 @@ class Grouper {
     group_of(node)->indexed |= indexed;
   }
 
-  // Why `node` cannot join the groups `merged` although it can join all but the
-  // last of them; `contraction`: one of those is a contraction.
+  // Why `node` cannot join the last of the groups `merged`. It can join all the
+  // others, one of which is a contraction if `contraction` is set.
   Apart why_apart(const std::vector<int32_t>& merged, const fx::Node& node,
                   bool contraction) {
     const Group& group = out_.groups[merged.back()];
@@ -130,9 +130,10 @@ class Grouper {
     return cycles_.closes(merged, node) ? Apart::leaves_and_back : Apart::none;
   }
 
-  // Only reductions read `node`, and what it is made of is stored by the
-  // contraction anyway: they compute it from there, instead of reading both
-  // (the squares of an RMS norm behind a residual).
+  // Whether reductions should compute `node` themselves rather than read it. So
+  // it is if only reductions read it and the contraction stores its inputs
+  // anyway: the reductions then read the inputs alone. An example is the square
+  // in an RMS norm behind a residual addition.
   bool is_cheaper_apart(const fx::Node& node, const Group& contraction) {
     for (const fx::Node* user : node.users())
       if (!has_code(*user) || lowering_of(*user) != Lowering::reduce)

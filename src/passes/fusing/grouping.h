@@ -1,6 +1,7 @@
-// Which nodes of a lowered graph are computed together. A group is grown in
-// graph order: a node joins the groups of its producers when the loop skeleton
-// of the group can compute it and no path leaves the group and comes back.
+// Decides which nodes of a lowered graph are computed together; fuse.cpp then
+// makes each group a region. Nodes are visited in graph order. A node joins the
+// groups of its producers if their loop skeleton can compute it, and if no path
+// leads from the group through another group back to the node.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +22,27 @@ struct Group {
   int inner_at = -1;   // The first of them where they are not the last dims.
   Dims post;           // columns: shape after the reduction.
   std::vector<fx::NodePtr> nodes;  // In graph order once grouping has ended.
-  // Operands of contractions and gathers, read elsewhere than at the place of
-  // the loops: never computed by the group itself.
+  // Operands that the loops read at other places than the one that they
+  // compute, as products and gathers do. They must be in memory, so a group
+  // never computes one of its own sources.
   std::vector<const fx::Node*> sources;
   bool indexed = false;  // Values depend on their place in the loops.
   bool dead = false;     // Merged into another.
 };
 
-// The shape of what is constant along a group's rows.
+// The shape of a value that is constant along the rows of a group: the domain,
+// with each dim of the row of size 1.
 Dims row_shape(const Group& group);
 
 struct Grouping {
   std::vector<Group> groups;
   std::vector<int32_t> group_of;  // By node id; -1 for nodes without code.
-  // Why a node did not join the group of one that it reads, by the ids of the
-  // two: the one read, the one that reads.
+  // Why a node did not join the group of a node that it reads. Key: (id of the
+  // node that is read, id of the node that reads it).
   std::map<std::pair<uint32_t, uint32_t>, Apart> refused;
 
-  // The same for any two nodes of which `reader` reads `value`; `none` where
-  // they are together or no step computes `value`.
+  // Why `reader` is not computed together with `value`, which it reads.
+  // Apart::none if they are in one group, or if no step computes `value`.
   Apart apart(const fx::Node& value, const fx::Node& reader) const;
 };
 
@@ -52,13 +55,14 @@ struct GroupingOptions {
   bool inner_rows() const { return fuse && !strict_sums; }
 };
 
-// Why a reduction over the last `inner` dims of `domain`, or over those from
-// `inner_at` on, does not fit the loops of the group it reads.
+// Why a reduction of a tensor of shape `domain` cannot be computed by the loops
+// of the group that it reads. It reduces the last `inner` dims or, if
+// `inner_at` is not negative, the `inner` dims from `inner_at` on.
 Apart why_no_row_reduction(const Group& group, const Dims& domain, int inner,
                            int inner_at = -1);
-// The same for other dims: such a reduction takes elementwise work that nobody
-// else reads. Its loops take an index for all columns of a row, not one for
-// each element.
+// The same for a reduction over other dims, computed column by column. Such a
+// reduction takes elementwise work into its loops only if nobody else reads
+// that work. The loops know the position of a row but not of each element.
 Apart why_no_column_reduction(const Grouping& grouping, int32_t index,
                               const fx::Node& reduction, const Dims& domain);
 

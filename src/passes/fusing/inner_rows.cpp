@@ -13,34 +13,39 @@ namespace {
 
 using support::kLineFloats;
 
-// The second-level cache does not hold longer rows of many neighbours. Few
-// neighbours lie so close together that they are read as rows of the last dim
-// are, and what is kept of them takes some megabytes at most.
+// Rows of more than kLongestRow elements with many neighbours do not fit into
+// the second-level cache. With up to kFewNeighbours neighbours a row is nearly
+// dense and may be longer, as long as a task has at most kLargestTask elements:
+// a task keeps intermediate values of all of them.
 constexpr int64_t kLongestRow = 16 * 1024;
 constexpr int64_t kFewNeighbours = 8;
 constexpr int64_t kLargestTask = 1024 * 1024;
-// Longer rows that are reduced once are columns, which read memory in its
-// order, unless lanes hold all neighbours. Threads share columns better than
-// groups of rows as soon as these leave the first-level cache.
+// Longer rows that are reduced only once are computed as columns, which read
+// memory in its order, unless the lanes hold all neighbours. The second bound
+// is for several threads: they divide columns more evenly than groups of rows
+// once a group leaves the first-level cache.
 constexpr int64_t kLongestReducedOnce = 4096, kLongestShared = 512;
-// A column without neighbours fills one lane; what becomes of its sum is done
-// with it, which pays where it is as short.
+// A column without neighbours uses one lane of a vector. Up to this length that
+// is worth it, because the step that reduces it also computes what is made of
+// the sum.
 constexpr int64_t kShortColumn = 512;
-// Items of so many elements need no threads; the second where parts of an item
-// would share cache lines.
+// Largest groups, in elements, that need no threads. kSmallUneven is the bound
+// where pieces of a group would share cache lines.
 constexpr int64_t kSmallTask = 64 * 1024;
 constexpr int64_t kSmallUneven = 2 * kSmallTask;
-// So many neighbours are taken at once. If they fill no whole lines, parts of
-// them would share lines of every position; so more of them are, where the
-// first-level cache does not hold all positions.
+// Most neighbours that one task computes together. The larger bound is for
+// neighbours that do not fill whole cache lines, as pieces of them would share
+// a line at every position of the row, and only where the first-level cache
+// does not hold the group (kCachedTask elements).
 constexpr int64_t kMostTogether = 64;
 constexpr int64_t kMostUneven = 640;
-// So many are also where rows could be columns, or threads would have only
-// whole items.
+// The bound on uneven neighbours where columns are possible, or where a group
+// cannot be cut for the threads.
 constexpr int64_t kFewUneven = 256;
 constexpr int64_t kCachedTask = 8 * 1024;  // Elements.
-// What becomes of a reduction before it meets its rows again: a division, a
-// root, something added.
+// Most elementwise calls between a reduction and the call in which its result
+// meets the rows again, such as a division, a root and the addition of an
+// epsilon.
 constexpr int kMostConstants = 4;
 constexpr size_t kMostFollowed = 32;
 
@@ -61,8 +66,8 @@ bool returns(const fx::Node& node, const Dims& domain, int depth) {
                      });
 }
 
-// Whether what elementwise work makes of a reduction is reduced along the same
-// rows once more.
+// Whether elementwise work on the result of `reduction` is itself reduced along
+// the same rows, as the squared differences of a variance are.
 bool reduces_again(const fx::Node& reduction, const std::vector<int>& dims,
                    const Dims& domain) {
   std::vector<const fx::Node*> open{&reduction};

@@ -1,5 +1,9 @@
-// Rows along a dim that is not the last one: when the loops of a group walk
-// them, neighbouring rows side by side in the lanes.
+// Decides when a reduction along a dim that is not the last one is computed row
+// by row. Such rows are strided: element i of a row lies `neighbours` elements
+// behind element i - 1, where `neighbours` is the product of the sizes of the
+// dims after the reduced one. The loops compute several neighbouring rows at
+// once, one in each lane of a vector. Used by grouping, and by the planner for
+// how it cuts such rows.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +13,11 @@
 
 namespace fxjit::passes {
 
-// Threads want so many tasks.
+// A step needs at least this many tasks to keep the threads busy.
 inline constexpr int64_t kLeastTasks = 4;
-// Where rows are too few for the threads, each is cut into equal pieces.
+// If there are fewer groups of rows than kLeastTasks, each row is cut into
+// equal pieces: at most kMostPieces of at least kShortestPiece elements.
+// has_pieces says whether a row of `inner` elements can be cut so.
 inline constexpr int64_t kMostPieces = 32, kShortestPiece = 16;
 bool has_pieces(int64_t inner);
 
@@ -25,12 +31,13 @@ bool suits_lanes(int64_t inner, int64_t neighbours);
 bool take_all_neighbours(int64_t outer, int64_t inner, int64_t neighbours,
                          bool serial);
 
-// Whether a reduction over `dims` of `domain`, not the last ones, is made row
-// by row: elementwise work over the domain reads what becomes of the result, as
-// in softmax and norms, or the group that it reads walks such rows already,
-// along the dim `walked`. Long rows that nothing reduces again are left to
-// columns unless all neighbours are taken at once. Long rows without neighbours
-// are as those of the last dim.
+// Whether a reduction of a tensor of shape `domain` over `dims` is computed row
+// by row; else it is a reduction over columns. It is so in two cases. Either
+// the group that it reads walks rows along that dim already (`walked`), or
+// elementwise calls of shape `domain` read what is made of the result, as in
+// softmax and norms. In the second case long rows that are reduced once only
+// are left to columns, unless all neighbours are computed together. A long row
+// without neighbours is treated like a row of the last dim.
 bool walks_inner_rows(const fx::Node& reduction, const std::vector<int>& dims,
                       const Dims& domain, int walked, bool serial);
 

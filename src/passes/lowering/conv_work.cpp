@@ -13,7 +13,8 @@
 namespace fxjit::passes {
 namespace {
 
-// As many as kernels hold at hand.
+// Most tensors beside the sums that an epilogue may read: the kernels keep so
+// many addresses in registers.
 constexpr size_t kMostExtras = 4;
 
 // The empty epilogue: its result is the sum.
@@ -22,14 +23,16 @@ ScalarBody sum_alone() {
   return builder.finish({builder.input(0, DType::f32)});
 }
 
-// A tail may be longer than what is known to be one by this many calls: those
-// of an activation that is written out.
+// The search for a tail goes on for this many calls beyond the longest tail
+// found: an activation that is written out is a valid tail only at its last
+// call.
 constexpr size_t kMostOpen = 8;
-// So many nodes behind the convolution are looked at.
+// Most nodes after the convolution that the search visits.
 constexpr int kMostNodes = 256;
 
-// Whether loops read the value that would be there without the tail, and can do
-// what it does.
+// Whether generated loops read the node's value anyway, perhaps through views.
+// They can then compute the tail themselves while they read the convolution's
+// result.
 bool is_read_by_loops(const fx::Node& node) {
   return std::ranges::any_of(node.users(), [](const fx::Node* user) {
     const ops::Op* op = user->called_op();
@@ -47,9 +50,9 @@ bool is_read_by_loops(const fx::Node& node) {
   });
 }
 
-// The tail of one convolution while it is collected: calls that read the sums,
-// each other and tensors that were there before, and of which only the last
-// one's result is read elsewhere.
+// Collects the tail of one convolution: elementwise calls that read its sums,
+// each other, and tensors that do not depend on it. Only the result of the last
+// call may be read outside of the tail.
 class Tail {
  public:
   explicit Tail(fx::NodePtr conv) : conv_(conv), epilogue_(sum_alone()) {}
@@ -110,7 +113,8 @@ class Tail {
            val.sizes() == conv_->val_tensor().sizes();
   }
 
-  // Whether nothing else reads any result but the last.
+  // Whether only calls of the tail read the convolution and the calls before
+  // the last one, and the last one gives f32.
   bool is_closed(const std::vector<fx::NodePtr>& calls) const {
     const auto stays_inside = [&](const fx::Node* node) {
       return std::ranges::all_of(node->users(), [&](const fx::Node* user) {
@@ -122,8 +126,9 @@ class Tail {
            std::all_of(calls.begin(), calls.end() - 1, stays_inside);
   }
 
-  // Sets the epilogue; false if it cannot be one, is a copy, or is better done
-  // elsewhere.
+  // Makes the calls the epilogue. Returns false, and changes nothing, if they
+  // cannot be one, add no operation, or are better computed by the loops that
+  // read the result.
   bool take(const std::vector<fx::NodePtr>& calls) {
     std::vector<fx::NodePtr> extras;
     if (!find_extras(calls, extras)) return false;
@@ -151,8 +156,8 @@ class Tail {
     return true;
   }
 
-  // The tensors that the calls read beside the sums and each other; false if
-  // one does not fit, or there are too many.
+  // Finds the tensors that the calls read beside the sums and each other. False
+  // if one of them does not fit, or if there are more than kMostExtras.
   bool find_extras(const std::vector<fx::NodePtr>& calls,
                    std::vector<fx::NodePtr>& extras) const {
     bool good = true;

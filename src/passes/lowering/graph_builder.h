@@ -23,8 +23,9 @@ namespace fxjit::passes {
 class FoldedWeights;
 struct LowerOptions;
 
-// Whose memory a value of the user's calls is, which merged calls and folded
-// views do not show any more. Lowered graphs do not keep it.
+// The memory that a value of the user's graph is in. The graph itself does not
+// show it, because equal calls are merged and views folded. Lowered graphs do
+// not keep it.
 struct ValueMemory {
   int32_t id = -1;             // Equal where memory is shared.
   fx::NodePtr base = nullptr;  // Its value is all that may be read later of the
@@ -35,17 +36,21 @@ struct ValueMemory {
 class GraphBuilder {
  public:
   struct Options {
-    // Builds the lowered form: views become as_strided, and every other call
-    // what this makes of it, or itself where this gives none. Null: calls stay.
+    // Set to build a lowered graph: views become as_strided, and every other
+    // call becomes what this function makes of it, or stays if it gives none.
+    // Null leaves all calls as they are.
     Value (*lower)(GraphBuilder& builder, const ops::Op& op,
                    const ValueList& args, bool in_memory_order) = nullptr;
     const LowerOptions* lowering = nullptr;  // For `lower`.
-    // Where lowering keeps what it makes of weights; null: it is made anew.
+    // Where tensors that lowering makes of weights are kept for other graphs of
+    // the module; null to make them for this graph alone.
     FoldedWeights* folded = nullptr;
-    // Memory that may change between calls; calls on it are refused.
+    // Storages that calls of the graph may write, so that their tensors are no
+    // constants. Calls on them are refused.
     const std::unordered_set<const Storage*>* changing = nullptr;
-    // Whether some call of the graph may write. Views whose place in memory
-    // only their numbers tell are refused then. Null: none writes.
+    // Tells whether some call of the graph may write. If so, views are refused
+    // whose place in memory depends on numbers that only a call knows. Null: no
+    // call writes.
     std::function<bool()> is_written = nullptr;
   };
 
@@ -54,40 +59,41 @@ class GraphBuilder {
   GraphBuilder(const GraphBuilder&) = delete;
   GraphBuilder& operator=(const GraphBuilder&) = delete;
 
-  // A program input, before all calls; `val` is a meta tensor.
+  // Adds an input of the program; called before all calls. `val` is a meta
+  // tensor with its dtype, shape and strides.
   Value placeholder(std::string_view name, const Value& val);
-  // A proxy of a parameter or other tensor that does not change. The same
-  // tensor gives the same node. `computed`: no one else holds it, so that a
-  // model that returns it returns a copy.
+  // A proxy of a parameter or another tensor that never changes. The same
+  // tensor gives the same node. `computed` says that nobody outside of the
+  // graph holds the tensor, so a model that returns it must return a copy.
   Value constant(const Tensor& tensor, bool computed = false);
   // Calls `op` with bound arguments, which may hold proxies and tensors.
   Value call(const ops::Op& op, ValueList args);
-  // As `call`, for calls whose operands were put in memory order: they are not
-  // put in order again. What is in memory order may look like channels last, so
-  // that lowering would not end otherwise.
+  // Like `call`, for operands that lowering has already permuted to their order
+  // in memory. Such operands may look like channels last themselves, and
+  // permuting them again would not end.
   Value call_in_memory_order(const ops::Op& op, ValueList args);
   // Ends the graph. `result` is what the model returns.
   ModelGraph finish(const Value& result);
 
   const Options& options() const { return options_; }
 
-  // What the nodes made from now on come from.
+  // The captured node that all nodes made from now on stand for.
   void set_origin(const fx::Node* captured) { origin_ = captured; }
   const fx::Node* origin() const { return origin_; }
 
-  // Called in place of a call that writes its first argument; without it these
-  // are refused.
+  // Handles a call that writes its first argument: what it returns takes the
+  // place of the call. Without a handler such calls are refused.
   using WriteHandler = std::function<Value(const ops::Op&, ValueList args)>;
   void on_write(WriteHandler handler) { on_write_ = std::move(handler); }
-  // Called for control flow with proxies of this builder among its arguments;
-  // without it such calls are refused.
+  // Handles control flow with proxies of this builder among its arguments.
+  // Without a handler such calls are refused.
   using ControlHandler = std::function<Value(const fx::ControlCall&)>;
   void on_control(ControlHandler handler) { on_control_ = std::move(handler); }
-  // NotImplementedError naming the origin.
+  // Throws NotImplementedError that names the origin and gives the reason.
   [[noreturn]] void refuse(const char* why) const;
 
-  // Calls so far, decomposed or simplified ones as well; those of a
-  // WriteHandler do not count.
+  // The number of calls made so far, including those that were decomposed or
+  // simplified, without those that a WriteHandler made.
   int64_t calls() const { return calls_; }
 
   // The node behind a proxy of this builder.
@@ -100,17 +106,18 @@ class GraphBuilder {
 
   // The memory of a proxy of this builder, or of a tensor of the user's.
   ValueMemory memory_of(const Value& leaf);
-  // The memory is that of an input, of the module or of a tensor that the graph
-  // names: others can see writes to it.
+  // Whether the memory is that of an input, of the module or of a tensor that
+  // the graph names, so that others can see writes to it.
   bool is_outside(int32_t memory) const {
     return outside_[static_cast<size_t>(memory)];
   }
-  // Tells that others hold the tensor; before calls on it.
+  // States that someone outside holds the tensor. Called before the first call
+  // on it.
   void hold_outside(const Tensor& tensor);
-  // The value that `written` has after a write: all of what may be read later
-  // of its memory.
+  // `result` as the value of `written` after a write: from now on everything
+  // that is read of that memory is read from it.
   Value as_written(const Value& result, const Value& written);
-  // The whole memory of a proxy, as a proxy.
+  // The proxy of the whole memory that `leaf` is a view of.
   Value base_of(const Value& leaf);
 
  private:

@@ -11,56 +11,61 @@
 namespace fxjit::passes {
 
 struct LowerOptions {
-  // Products by constants and convolutions of other half types are computed in
-  // f32.
+  // The half types in which the machine has a fast product. Products by
+  // constants and convolutions of other half types are computed in f32.
   FastHalves halves;
-  // Windows of one channel each are computed over planes where the input lies
-  // so, and not turned before.
+  // Windows over single channels (depthwise convolutions, pooling) read images
+  // in planes as they are, instead of a copy with channels innermost.
   bool plane_windows = false;
-  // Convolutions are sums of products of their own numbers, never of
-  // transforms.
+  // No convolution is computed by Winograd's transforms, which round
+  // differently.
   bool direct_convolutions = false;
-  // Which arithmetic makes a sum does not depend on sizes along which calls may
-  // be joined.
+  // The arithmetic of a sum must not depend on sizes along which several calls
+  // may be joined into one, the batch for example.
   bool strict_sums = false;
-  // Shapes and strides of the values of the result, as layouts_of_results gives
-  // them; empty: those of `model`.
+  // Shape and strides of each tensor of the result, as layouts_of_results gives
+  // them. If empty, those of the results of `model` are taken.
   std::vector<Tensor> results;
 };
 
 ModelGraph lower(const ModelGraph& model, const LowerOptions& options = {});
 
-// For the rows of lowerings.h.
-// Shape and strides of the tensor behind a proxy.
+// The functions below serve the lowerings of lowerings.h.
+//
+// The shape, dtype and strides of the tensor behind a proxy.
 Tensor val_of(const Value& proxy);
-// Calls the op of this canonical name with these leading arguments.
+// Calls the op of this canonical name. `args` are its first arguments; the
+// others have their defaults.
 Value call(GraphBuilder& builder, std::string_view op, const ValueList& args);
 
 // Whether all tensors among the arguments have this type.
 bool all_of_type(const ValueList& args, DType dtype);
-// All dims but the last two.
+// The sizes of all dims of `x` but the last two.
 Dims leading_of(const Value& x);
-// `x` with these dims in place of its leading ones.
+// Expands `x` to the leading dims `leading`; its last two dims stay.
 Value expand_leading(GraphBuilder& builder, const Value& x, Dims leading);
-// What a contraction can read: a copy unless the elements of the last dim lie
-// side by side and the `batch_dims` leading dims and those of rows step evenly.
+// `input`, or a copy where a contraction cannot read it. A contraction needs
+// the elements of the last dim side by side, and one stride for the flattened
+// `batch_dims` leading dims and one for the flattened dims of rows.
 Value addressable(GraphBuilder& builder, const Value& input, int batch_dims);
-// A copy unless the elements of the last dim lie side by side.
+// `x`, or a copy where the elements of its last dim do not lie side by side.
 Value with_last_dim_dense(GraphBuilder& builder, const Value& x);
 
-// An operand with the leading dims that it lacks and then its dims in this
-// order. What is no tensor and single numbers stay as they are: they are
-// promoted by other rules.
+// The operand with as many dims as `order` (missing leading dims have size 1),
+// permuted so that dim i of the result is dim order[i]. Numbers and tensors of
+// one number without dims stay as they are, since other rules of type promotion
+// hold for them.
 Value operand_in_order(GraphBuilder& builder, const Value& x,
                        const Dims& order);
-// The other way: the dims of `x`, of which the i-th is dim order[i], or what is
-// left of them, in increasing order.
+// Undoes `operand_in_order`: dim i of `x` is logical dim order[i], and the
+// result has the logical dims in increasing order. `x` may have lost some of
+// them.
 Value in_logical_order(GraphBuilder& builder, const Value& x,
                        const Dims& order);
-// Where a dim stands in an order.
+// The index at which `dim` stands in `order`.
 int64_t place_in(const Dims& order, int64_t dim);
 
-// Whether the body of an elementwise call asks where its elements lie.
+// Whether the body of an elementwise call reads the position of its elements.
 bool reads_position(const ops::Op& op, const ValueList& args);
 
 }  // namespace fxjit::passes

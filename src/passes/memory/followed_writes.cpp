@@ -33,16 +33,17 @@ bool has_tensors(const Value& index) {
   return found;
 }
 
-// The placeholder, say, of which the node's first argument is a view or value.
+// The node at which the chain of first arguments begins, a placeholder for
+// example, of whose memory the node is a view or a new value.
 const fx::Node* root_of(const fx::Node* node) {
   while (node->all_input_nodes().begin() != node->all_input_nodes().end())
     node = *node->all_input_nodes().begin();
   return node;
 }
 
-// Whether something behind the write reads a place in the storage of the
-// caller's tensor. Offsets of as_strided count from the storage's begin, so it
-// is no view of a value in the tensor's place.
+// Whether a later node reads the caller's tensor by places of its storage. The
+// offset of as_strided counts from the start of the storage, so a value that
+// takes the place of the tensor has no such view.
 bool is_seen_by_place(const fx::Node& write) {
   const fx::Node* const root = root_of(&write);
   std::set<const fx::Node*> places;  // And what reads them.
@@ -122,8 +123,9 @@ void FollowedWrites::add_to(const Value& result, PlacedResult& placed) {
   placed.value = Value::tuple({placed.value, Value::tuple(std::move(values))});
 }
 
-// The call without its write, where nobody but later readers of the argument
-// itself could tell: they read the result.
+// The call as one that does not write. The new value is a node of its own,
+// which later readers of the argument are given; where other views of the
+// memory are read too, these become views of its new value.
 Value FollowedWrites::write(const fx::Node& node, const ops::Op& op,
                             ValueList args) {
   if (const auto known = write_known(node, op, args)) return *known;
@@ -153,8 +155,8 @@ std::vector<Tensor> FollowedWrites::read_beside(const ValueList& args) const {
   return read;
 }
 
-// What the call gives where its numbers are known: it is run on a copy of the
-// memory that it writes.
+// The result of the call if all its numbers are known now: the op is run on a
+// copy of the memory that it writes.
 std::optional<Value> FollowedWrites::write_known(const fx::Node& node,
                                                  const ops::Op& op,
                                                  const ValueList& args) {
@@ -175,7 +177,8 @@ std::optional<Value> FollowedWrites::write_known(const fx::Node& node,
   return ops::run_eager({op, known});
 }
 
-// Whether what a write changes can be followed to all who see it.
+// Whether all readers of the written memory can be found and given the new
+// value.
 bool FollowedWrites::may_write(const fx::Node& node, const Value& written) {
   if (memory_.may_replace(node, written)) return true;
   const ValueMemory memory = builder_.memory_of(written);
@@ -233,8 +236,8 @@ Value FollowedWrites::note_write(const fx::Node& node, const Value& written,
   return write_->after;
 }
 
-// Others read that memory, or parts of it: all of it gets a new value, which
-// they become views of.
+// Handles a write to memory of which other views are read as well: all of the
+// memory gets a new value, and those views become views of that value.
 Value FollowedWrites::note_write_through(const fx::Node& node,
                                          const Value& written,
                                          const Value& result) {

@@ -1,6 +1,8 @@
-// Calls that write become calls that do not: who reads the memory later reads
-// the new value, or a view of it. Inputs that are written have new values at
-// the end. Used by normalize alone.
+// Replaces calls that write by calls that do not: later readers of the memory
+// read the new value, or a view of it. The new values of written inputs become
+// results of the graph. Used by normalize alone, which calls begin(), write()
+// or set_item(), and apply() for each captured node in order, and add_to() at
+// the end.
 #pragma once
 
 #include <map>
@@ -12,7 +14,9 @@
 
 namespace fxjit::passes {
 
-// NotImplementedError: the node's target cannot be compiled, for this reason.
+// Throw NotImplementedError with the target of the node: it cannot be compiled,
+// for the reason `why`, or because not all readers of what it writes can be
+// found.
 [[noreturn]] void refuse(const fx::Node& node, const char* why);
 [[noreturn]] void refuse_write(const fx::Node& node);
 
@@ -21,24 +25,28 @@ class FollowedWrites {
   FollowedWrites(GraphBuilder& builder, MemoryClasses& memory)
       : builder_(builder), memory_(memory) {}
 
-  // Inputs in their order.
+  // Adds the next placeholder. Called for all of them, in order, before any
+  // node.
   void add_input(const Value& placeholder);
 
-  // Before each captured node; at most one write follows.
+  // Called before each captured node, which writes at most once.
   void begin() {
     write_.reset();
     wrote_known_ = false;
   }
-  // What the writing call gives. NotImplementedError where not all who see the
-  // write can be told.
+  // The result of the call of `op` that writes, or of `x[index] = value`.
+  // Throws NotImplementedError if some readers of the written memory cannot be
+  // found.
   Value write(const fx::Node& node, const ops::Op& op, ValueList args);
   Value set_item(const fx::Node& node, const ValueList& args);
   bool any() const { return write_.has_value() || wrote_known_; }
-  // After the node, whose value is `value`: readers get what was written.
+  // Called after the node, whose value is `value`: gives the new value to all
+  // readers of the written memory.
   void apply(const fx::Node& node, Value& value);
 
-  // Results that are memory of written inputs say of which; the new values of
-  // these become results, too. See ModelGraph::written.
+  // Called at the end. Marks the results that are memory of written inputs, and
+  // adds the new values of these inputs to the results; see
+  // ModelGraph::written.
   void add_to(const Value& result, PlacedResult& placed);
   std::vector<int32_t> written_inputs() const;
 

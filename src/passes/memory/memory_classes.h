@@ -1,5 +1,8 @@
-// Which values of a captured graph share memory, so that a call that writes its
-// argument can be replaced by one that does not where nobody can tell.
+// Keeps which values of a captured graph share memory. A call that writes its
+// argument may be replaced by a call that makes a new value if everyone who
+// reads that memory later can be given the new value. This class answers
+// whether that is so and changes the readers. Used by FollowedWrites and
+// normalize alone.
 #pragma once
 
 #include <optional>
@@ -12,39 +15,44 @@ namespace fxjit::passes {
 
 class MemoryClasses {
  public:
-  // `order`: positions by node id. `values`: of captured nodes by id, kept up
-  // to date by the caller and by `replace`. All must outlive this.
+  // `order` has the position of each captured node, by node id. `values` has
+  // the value of each, by node id; the caller fills it and `replace` and the
+  // like change it. All arguments must outlive this object.
   MemoryClasses(const std::vector<int32_t>& order, std::vector<Value>& values,
                 GraphBuilder& builder)
       : order_(order), values_(values), builder_(builder) {}
 
-  // Whether two tensors or proxies are the same elements in the same places.
+  // Whether two tensors or proxies show the same elements at the same places of
+  // one memory.
   static bool is_same(GraphBuilder& builder, const Value& a, const Value& b);
 
-  // Once the value of a captured call is known.
+  // Takes a captured node in. Called once its value is known.
   void add(const fx::Node& node);
 
-  // Whether nobody reads the memory of `written`, a tensor or proxy, from
-  // `writer` on but as that very tensor; the caller included.
+  // Whether all reads of the memory of `written` (a tensor or a proxy) from
+  // node `writer` on, the caller's included, read `written` itself and no other
+  // view.
   bool may_replace(const fx::Node& writer, const Value& written);
-  // Gives `after` to all who read `written` so far.
+  // Gives `after` to all nodes whose value was `written`.
   void replace(const Value& written, const Value& after);
   // `value` with `after` in place of `written`.
   Value replaced(const Value& value, const Value& written, const Value& after);
 
-  // Whether all that is read of the memory of `written` from `writer` on are
-  // views of one dense tensor that holds all of it: they can be views of
-  // what that is after the write.
+  // Whether all values that are read of the memory of `written` from node
+  // `writer` on are views of one dense tensor that holds all of that memory.
+  // They can then become views of the new value of that tensor.
   bool may_rebase(const fx::Node& writer, const Value& written);
-  // Makes them so. `base`: the whole memory after the write.
+  // Makes those values views of `base`, which holds the whole memory after the
+  // write.
   void rebase(const fx::Node& writer, const Value& base);
-  // `value` as it is after the write.
+  // The view of `base`, the memory after a write, that shows the places of
+  // `value`.
   Value rebased(const Value& value, const Value& base);
 
-  // For writes while the graph is built, of numbers that are known by then:
-  // copies the memory of `written` and makes all that is read of it from
-  // `writer` on views of the copy. Returns that of `written`; none where not
-  // all of these are tensors or constants.
+  // For a write whose numbers are known while the graph is built. Copies the
+  // memory of `written` and makes every value of it that is read from `writer`
+  // on a view of the copy. Returns the view that takes the place of `written`,
+  // or none if one of these values is neither a tensor nor a constant.
   std::optional<Tensor> copy_known(const fx::Node& writer,
                                    const Value& written);
 

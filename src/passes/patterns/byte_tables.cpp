@@ -16,8 +16,8 @@
 namespace fxjit::passes {
 namespace {
 
-// Operations on an element that are dearer than reading it from a table, which
-// work behind products does not wait for.
+// Fewest operations on an element that cost more than a look-up in a table.
+// Cheaper work stays as it is: it may be the epilogue of a product.
 constexpr int kLeastWork = 40;
 constexpr int64_t kNumbers = 256;
 // Smaller tensors are computed as they are.

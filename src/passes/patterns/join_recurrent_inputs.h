@@ -12,12 +12,14 @@
 
 namespace fxjit::passes {
 
-// What decides where that is faster.
+// The facts of a machine that decide where the steps in time make the product
+// faster.
 struct RecurrentMachine {
   CpuLevel level;
   int threads;
-  // A product of its own comes so near to the limit, and weights so fast from
-  // the second-level cache, that steps which make it gain nothing.
+  // Set where a separate product runs near the machine's peak, and weights come
+  // so fast from the second-level cache, that making the product in the steps
+  // gains nothing.
   bool fast_products = false;
 };
 

@@ -13,11 +13,12 @@ namespace {
 
 using support::ceil_div;
 
-// Scores of a block of queries are all held at once while they leave room in
-// the second-level cache (256 KiB); for longer rows, this many keys at a time.
+// All scores of a block of queries are held at once if they are at most this
+// many, 256 KiB of the second-level cache. For longer rows, scores of kKeyBlock
+// keys at a time are held.
 constexpr int64_t kScoreElements = 64 << 10;
 constexpr int64_t kKeyBlock = 256;
-// Masks that differ between queries are transposed by so many keys.
+// Masks that differ between queries are transposed this many keys at a time.
 constexpr int kMaskKeys = 4;
 
 bool differs_by_query(const AttentionStep& step, const AttentionMask& mask) {
@@ -42,15 +43,17 @@ bool has_mask_by_query(const AttentionStep& step) {
       [&](const AttentionMask& mask) { return differs_by_query(step, mask); });
 }
 
-// One vector of queries would be mostly empty.
+// Whether the queries would leave half of a vector or more empty, so that keys
+// take the lanes.
 bool has_few_queries(const AttentionStep& step, int64_t lanes) {
   return step.queries >= 1 && step.queries <= lanes / 2 && !step.causal &&
          step.keys >= lanes && step.queries * step.keys <= kScoreElements;
 }
 
-// Vectors of queries handled together. AVX-512 has the registers for one at
-// full speed; where a head's keys and values outgrow the second-level cache,
-// more vectors read them less often.
+// The number of vectors of queries in a block. On AVX-512 one vector runs at
+// full speed with the registers that there are; three are better once the keys
+// and values of a head outgrow the second-level cache, because fewer blocks
+// read them.
 int query_vectors(const AttentionStep& step, CpuLevel level) {
   constexpr int64_t kCachedElements = 128 << 10;
   const int64_t lanes = weights::tile_shape(level).lanes;
@@ -62,7 +65,8 @@ int query_vectors(const AttentionStep& step, CpuLevel level) {
                                                                            : 1;
 }
 
-// Eight sums hide the latency of additions.
+// Keys whose scores are summed side by side: eight sums hide the latency of
+// additions.
 int key_tile(const AttentionStep& step, int vectors, CpuLevel level) {
   constexpr int kHigh = 8;
   const bool is_high = level == CpuLevel::avx512 || vectors == 1;

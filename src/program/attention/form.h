@@ -1,6 +1,6 @@
-// What the code of attention depends on, how steps are cut into tasks of it,
-// and what it is given. Lengths, strides and masks are arguments, so that
-// batches and sequences of all sizes share a few kernels.
+// The form of attention's kernel, how a step is cut into tasks, and the
+// structures that the kernel reads at each call. Lengths, strides and masks are
+// arguments, so that batches and sequences of all sizes share a few kernels.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ struct AttentionMaskCall {
   int64_t key;             // Elements from key to key.
 };
 
-// A task. Operands point to row 0 of the head; rows are in elements.
+// The arguments of one task. Pointers point to row 0 of the head; strides of
+// rows are in elements.
 struct AttentionCall {
   const float *q, *k, *v;
   float* out;
@@ -38,7 +39,7 @@ struct AttentionCall {
 
 using AttentionFn = void (*)(const AttentionCall* call);
 
-// A mask as code knows it: sizes and strides are arguments.
+// What the kernel knows of a mask. Its sizes and strides are arguments.
 struct AttentionMaskForm {
   enum class Keys : uint8_t { one, together, apart };  // Stride 0, 1, any.
   passes::MaskKind kind = passes::MaskKind::add;
@@ -50,8 +51,8 @@ struct AttentionMaskForm {
                          const AttentionMaskForm&) = default;
 };
 
-// How a step is cut, and what a thread's scratch takes. The first four are
-// those of AttentionForm.
+// How a step is cut into tasks. The first four fields are those of
+// AttentionForm.
 struct AttentionShape {
   bool few = false;
   int32_t vectors = 1;
@@ -75,17 +76,19 @@ void fields(Is<AttentionShape> auto& s, V& v) {
 
 AttentionShape attention_shape(const AttentionStep& step, CpuLevel level);
 
-// The code of one task: a block of queries of one head, or, with `few` queries,
-// a head, keys in lanes.
+// The form of the kernel of one task. A task is a block of queries of one head,
+// with queries in the lanes; or, if `few` is set, all queries of a head, with
+// keys in the lanes.
 struct AttentionForm {
   using Fn = AttentionFn;
 
   bool few = false;
   int vectors = 1;  // Of queries in a block; none with few queries.
-  // Keys whose scores are summed side by side; a task has as many or more.
+  // Keys whose scores are summed side by side. A task has at least as many
+  // keys.
   int key_tile = 1;
-  // Queries whose weighted values are summed side by side; with few queries a
-  // task has as many or more.
+  // Queries whose weighted values are summed side by side. With `few`, a task
+  // has at least as many queries.
   int rows = 1;
   bool by_key_blocks = false;  // Scores of some keys are held at a time.
   int64_t depth = 0;           // Of q and k.
@@ -98,14 +101,14 @@ struct AttentionForm {
   friend bool operator==(const AttentionForm&, const AttentionForm&) = default;
 };
 
-// Of a step that was analysed.
+// The form of a step that was analysed.
 AttentionForm attention_form(const AttentionStep& step);
 
 // Text that is equal for equal forms.
 std::string form_key(const AttentionForm& form);
 
-// Regions of a thread's scratch, in floats from its start; scores come last, as
-// they alone depend on a size.
+// Where the regions of a thread's scratch begin, in floats from its start. The
+// scores come last, because their size alone is an argument.
 struct AttentionScratch {
   int64_t queries_at = 0;  // [depth][block], scaled.
   int64_t maxima_at = 0;   // [block], of the scores so far; few: [query][lanes]
@@ -113,7 +116,8 @@ struct AttentionScratch {
   int64_t factors_at = 0;  // [block], what the sums are multiplied with
   int64_t sums_at = 0;     // [block][sums_row]; none without key blocks.
   int64_t sums_row = 0;    // Value depth rounded up to whole vectors.
-  // [key][block], after key_tile rows of waste; few: [query][scores_row]
+  // [key][block], behind key_tile rows that tiles may overwrite; with `few`:
+  // [query][scores_row].
   int64_t scores_at = 0;
 };
 AttentionScratch attention_scratch(const AttentionForm& form, CpuLevel level);

@@ -14,13 +14,14 @@ namespace {
 
 using support::ceil_div;
 
-// Up to so many points a reduction is that of a model's window, not of what a
-// call brings.
+// A reduction over at most this many points has its length in the form: it is a
+// window of the model. Longer ones depend on the sizes of a call.
 constexpr int64_t kShortReduction = 8;
 // Vectors of sums that a task keeps in registers.
 constexpr int64_t kColumnSums = 8;
 
-// Numbers that code is made better for are kept in it.
+// Whether code for this constant is better than code for any: such constants
+// stay in the form.
 bool is_special(double number) {
   const double size = std::abs(number);
   return size == 0 || size == 0.5 || size == 1 || size == 2;
@@ -45,7 +46,8 @@ int64_t bits_of(const ScalarInstr& instr) {
   return std::bit_cast<int32_t>(static_cast<float>(instr.imm));
 }
 
-// A step whose numbers are inputs behind its others.
+// A step with the constants of its body turned into inputs, which follow the
+// step's own.
 struct Opened {
   Loops loops;
   ScalarBody body;
@@ -126,7 +128,8 @@ std::vector<int64_t> step_arguments(const ColumnStep& step) {
   return numbers;
 }
 
-// Wide blocks read longer pieces of memory; their sums stay in registers.
+// As wide as the sums of all reductions fit into registers, because a wide
+// block reads long pieces of memory.
 int64_t column_block(const ScalarBody& body, CpuLevel level) {
   int64_t sums = 0;
   for (const ScalarInstr& instr : body.instrs)

@@ -1,4 +1,5 @@
-// What bodies and walks over memory take, for the plans of steps.
+// Estimates of the work of bodies and loops. Plans of steps take their flops,
+// bytes and grain from here.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +11,33 @@
 
 namespace fxjit::program {
 
-// Vector multiply-adds of f32 that take the time of `prim` on as many elements
-// at the least: half of one for what may be part of a multiply-add. Decisions
-// about code go by prim_cost, which is rougher.
+// A lower bound of the time of `prim` on a vector, in vector multiply-adds of
+// f32. An operation that may be part of a multiply-add counts half. Decisions
+// about code use prim_cost(), which is rougher.
 double limit_cost(Prim prim, CpuLevel level);
 
-// In units of prim_cost().
+// The cost of a body for one element, in units of prim_cost().
 double body_cost(const ScalarBody& body);
 
-// Operations at the least, two of a multiply-add.
+// A lower bound of the floating-point operations for one element, two for a
+// multiply-add.
 double operations(const ScalarInstr& instr, CpuLevel level);
 double body_operations(const ScalarBody& body, CpuLevel level);
 
-// How many elements an operand of these strides has.
+// The number of distinct elements of an operand; dims of stride 0 count once.
 double extent(const Dims& sizes, const Dims& strides);
-// Each byte of every operand counts once; picked rows count each time.
+// Bytes that the loops touch. Each byte of an operand counts once, but gathered
+// rows count each time.
 double touched_bytes(const Loops& loops);
 
-// Tasks that are worth handing to another thread: work of `enough`, where each
-// task has `each`.
+// How many tasks of work `each` make up the work `enough`, which is worth
+// handing to another thread.
 int64_t grain_of(double enough, double each);
-// The same for tasks of `elements` elements by a body of such a cost.
+// The same for tasks of `elements` elements, with a body of cost `cost` in
+// units of prim_cost().
 int64_t grain_of_elements(int64_t elements, double cost);
-// Enough multiply-adds of a contraction: about 5 us of one core.
+// Multiply-adds of a contraction that are enough for a thread: about 5 us of
+// one core.
 inline constexpr double kGrainProducts = 250e3;
 
 }  // namespace fxjit::program

@@ -8,16 +8,19 @@
 namespace fxjit::program {
 namespace {
 
-// Work of some ten microseconds, too little to even out.
+// Whether the step takes about ten microseconds or less, too little for threads
+// to even out unequal tasks.
 bool is_short(const StepPlan& plan) {
   constexpr double kShortFlops = 4e6, kShortBytes = 1e6;
   return plan.flops < kShortFlops && plan.bytes < kShortBytes;
 }
 
-// Few tasks are cut into one run per thread, so that neighbouring tasks (whose
-// weights lie side by side) stay together, and short work so that threads find
-// in their caches what they wrote; many are cut into more, to even out.
-// Routines have cut their work for the threads themselves.
+// How many tasks a thread takes at a time. A step of few tasks gives each
+// thread one run of neighbouring tasks, whose weights lie side by side. So does
+// a short step, so that threads find in their caches what they wrote in the
+// step before. A long step of many tasks gives each thread several runs, so
+// that fast threads can take more. Routines have cut their work for the threads
+// themselves.
 int64_t chunk_of(const StepPlan& plan, bool routine, int threads) {
   const int64_t per_thread = (plan.tasks + threads - 1) / threads;
   constexpr int64_t kManyTasks = 32;

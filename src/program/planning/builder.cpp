@@ -7,8 +7,8 @@
 namespace fxjit::program {
 namespace {
 
-// Smaller weights are read from the second-level cache, which is faster than
-// they are unpacked.
+// Fewer bytes of weights stay in the second-level cache. Reading them from
+// there is faster than unpacking a narrower format.
 constexpr int64_t kLeastNarrowedBytes = int64_t{2} << 20;
 // Less is done before unpacking pays.
 constexpr int64_t kLeastOfMany = int64_t{128} << 10;

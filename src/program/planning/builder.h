@@ -13,19 +13,20 @@
 
 namespace fxjit::program {
 
-// A value's place: `val` gives shape and strides; the first element is at
-// `byte_offset` of the buffer.
+// Where a value of the graph lies. `val` gives its dtype, shape and strides;
+// its first element is `byte_offset` bytes into the buffer.
 struct Placed {
   int32_t buffer = -1;
   int64_t byte_offset = 0;
   Tensor val;
-  Tensor constant;  // The tensor itself when it is one, else undefined.
+  // The tensor itself if the value is a constant, else undefined.
+  Tensor constant;
 
   OperandRef ref() const { return {buffer, byte_offset}; }
 };
 
-// One region being lowered: its graph, its inputs' places by placeholder, the
-// places its results must go to, in order of the output tuple.
+// One region while it becomes steps: where its inputs lie, by placeholder, and
+// where its results must go, in the order of its output tuple.
 struct RegionCall {
   const passes::Region& region;
   std::unordered_map<const fx::Node*, Placed> inputs;
@@ -33,43 +34,48 @@ struct RegionCall {
   std::vector<Placed> results;
   std::string label;
 
-  // Position in `results`, or -1.
+  // The index of a node's value in `results`, or -1 if it is no result.
   int result_index(const fx::Node& node) const;
 };
 
 class PlanBuilder {
  public:
-  // `weight_bytes` of weights are read by products of few rows.
+  // `weight_bytes`: bytes of all weights that products of few rows read, as
+  // few_row_weight_bytes counts them.
   PlanBuilder(const PlanOptions& options, int64_t weight_bytes)
       : options_(options), weight_bytes_(weight_bytes) {}
 
   Program& program() { return plan_.program; }
   const PlanOptions& options() const { return options_; }
   CpuLevel level() const { return options_.machine.level; }
-  // The tensor of a constant.
+  // The tensor of a buffer of Home::constant.
   const Tensor& constant(const Buffer& buffer) const {
     return plan_.constants.tensors[static_cast<size_t>(buffer.index)];
   }
-  // Adds the plan of a body; gives its place in Program::bodies.
+  // Adds the plan of a branch or a loop's body and returns its index in
+  // Program::bodies.
   int32_t add_body(Plan body);
   Plan finish() { return std::move(plan_); }
 
-  // A new buffer, and which constant, packed weight or input it is.
+  // Adds a buffer and returns its index. `index` says which constant, packed
+  // weight, input or output it is.
   int32_t add_buffer(Home home, int64_t bytes, size_t index = 0);
   // A new arena buffer for a value with the shape and strides of `val`.
   Placed allocate(const Tensor& val);
   Placed place_constant(const Tensor& tensor);
-  // A view of a constant.
+  // One matrix of a packed weight: a view of a constant.
   struct Piece {
     const Placed& constant;
     Tensor view;
   };
-  // The operand of a packed weight made of `pieces`; see
-  // weights::PackSpec::batched.
+  // Packs the matrices `pieces`, side by side or, if `batched`, one for each
+  // batch (weights::PackSpec::batched), and returns the operand.
   OperandRef pack(const std::vector<Piece>& pieces, bool batched = false);
-  // The same in a format that suits so few rows.
+  // The same for a weight that only products of `rows` rows read, few enough
+  // for the bind stage to choose a narrower format.
   OperandRef pack_for_few(const std::vector<Piece>& pieces, int64_t rows);
-  // The same of a convolution's weight, see weights::PackSpec::winograd_tile.
+  // Packs a convolution's weight transformed for tiles of `tile` by `tile`
+  // results (weights::PackSpec::winograd_tile).
   OperandRef pack_winograd(const Placed& weight, int64_t tile);
   // The same of a matrix of 8-bit integers.
   OperandRef pack_integers(const Placed& weight);
@@ -89,65 +95,67 @@ class PlanBuilder {
   std::unordered_map<std::string, int32_t> packed_;  // By key_of() the weight.
 };
 
-// One function per kind of region. Those that return false leave the region to
-// the eager functions.
+// There is one function for each kind of region; it adds the steps of the
+// region. A function that returns false adds none, and the region is left to
+// eager functions.
 bool plan_rows(PlanBuilder& builder, const RegionCall& call);
 bool plan_columns(PlanBuilder& builder, const RegionCall& call);
 void plan_contraction(PlanBuilder& builder, const RegionCall& call);
-// The convolution of a contraction region, if it has one.
+// Plans the region's Winograd convolution; false if it has none.
 bool plan_winograd(PlanBuilder& builder, const RegionCall& call);
-// Its window, likewise.
+// Plans the region's window (depthwise convolution or pooling); false if it has
+// none.
 bool plan_window(PlanBuilder& builder, const RegionCall& call);
 // Its images that get other sizes, likewise.
 bool plan_resampling(PlanBuilder& builder, const RegionCall& call);
 void plan_attention(PlanBuilder& builder, const RegionCall& call);
 void plan_copies(PlanBuilder& builder, const RegionCall& call);
 void plan_call(PlanBuilder& builder, const RegionCall& call);
-// A call of a branch or a loop, with the programs of its bodies.
+// Plans a call of a branch or a loop, and the programs of its bodies.
 void plan_control(PlanBuilder& builder, const RegionCall& call,
                   const fx::Node& node);
-// A region of one copy that a routine computes.
+// Plans a region that is one copy of short runs; false if no routine copies it.
 bool plan_copy(PlanBuilder& builder, const RegionCall& call);
-// Every node by its eager function, one step each.
+// Plans one step for each node, which calls its eager function.
 void plan_eager(PlanBuilder& builder, const RegionCall& call);
 
-// Calls of regions that may write a written input in place, as they compute its
-// new value from the old one.
+// The regions' calls that may update a written input in place: they compute its
+// new value from the old one, which nobody reads later.
 std::unordered_set<const fx::Node*> find_updates(
     const passes::ModelGraph& model);
-// One of them: its first argument is where its result goes.
+// Plans such an update: its result takes the place of its first argument.
 void plan_update(PlanBuilder& builder, const RegionCall& call);
-// Copies the values, that are not there yet, to written inputs.
+// Copies each new value to its written input, unless it was computed there.
 void plan_write_backs(PlanBuilder& builder, std::vector<Placed> values,
                       const std::vector<Placed>& inputs);
-// A copy of an input as it is before all steps.
+// Copies an input before all other steps and returns where its old value is.
 Placed plan_old_value(PlanBuilder& builder, const Placed& input);
 
-// Bytes, as f32, of the constant matrices that products of at most `rows` rows
-// read, each counted once.
+// Bytes, stored as f32, of the constant matrices that products of at most
+// `rows` rows read. Each matrix counts once.
 int64_t few_row_weight_bytes(const passes::ModelGraph& model, int64_t rows);
-// Where an operand's neighbouring rows lie together, not its neighbouring
-// elements, a group of rows is turned in scratch (see rows/code.h), which long
-// rows outgrow. Cuts them into equal pieces where nothing depends on a row as a
-// whole.
+// Cuts long rows of crosswise operands (rows/code.h) into equal pieces, because
+// groups of whole rows would outgrow their scratch. Only steps in which nothing
+// depends on a row as a whole are changed.
 void cut_long_rows(RowStep& step);
-// Adds a step or, where rows or columns are too few for the threads, some that
-// do the same to pieces of them (pieces.h).
+// Add a step. If its rows or columns are too few for the threads, several steps
+// that compute pieces of them take its place (pieces.h).
 void add_rows(PlanBuilder& builder, RowStep step,
               std::vector<OperandRef> operands, const RegionCall& call);
 void add_columns(PlanBuilder& builder, ColumnStep step,
                  std::vector<OperandRef> operands, const RegionCall& call);
 
-// Lets results take the place of operands in the arena that end with them.
+// Lets a step's result use the arena memory of an operand that no later step
+// reads.
 void work_in_place(Program& program);
 // Gives every arena buffer its offset.
 void assign_arena(Program& program);
 
-// The call of a region that has one and no other, else null.
+// The call in a region that has exactly one, else null.
 const fx::Node* only_call(const passes::Region& region);
 
-// The tensors that a call reads, as operands and, where they are constants of
-// the model, as tensors.
+// The tensors that a call reads: as operands and, for constants of the model,
+// as tensors (undefined for others).
 struct CallOperands {
   std::vector<OperandRef> refs;
   std::vector<Tensor> constants;

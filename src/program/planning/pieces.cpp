@@ -14,14 +14,16 @@
 namespace fxjit::program {
 namespace {
 
-// Threads meet for each pass of a parted row: so much more work is done than is
-// worth handing to one.
+// Threads wait for each other after each pass of a row that is cut. The step
+// must have at least this many times the work that one thread is worth starting
+// for.
 constexpr int64_t kLeastGrains = 20;
 
-// Columns that have more of the threads at work are left whole.
+// Columns are cut only if, uncut, they keep a smaller part of the threads busy.
 constexpr double kWellShared = 0.8;
 
-// Whether pieces can be put together, and are worth it.
+// Whether every reduction can be combined from pieces, and the step is long
+// enough to be worth it.
 bool suits_pieces(const Loops& loops, const ScalarBody& body) {
   const int64_t elements =
       numel(loops.outer) * numel(loops.reduce) * loops.inner;
@@ -36,14 +38,16 @@ bool suits_pieces(const Loops& loops, const ScalarBody& body) {
          std::ranges::none_of(loops.inputs, gathers);
 }
 
-// The part of the threads that has work while so many equal tasks are done.
+// The average part of the threads, 0 to 1, that works while `tasks` equal tasks
+// are done.
 double used(int64_t tasks, int64_t threads) {
   const int64_t rounds = support::ceil_div(tasks, threads);
   return static_cast<double>(tasks) / static_cast<double>(rounds * threads);
 }
 
-// The number of pieces of `items` that have most threads at work, of those of
-// which there are `least`.
+// The number of equal pieces for each of `items` rows of `length` elements that
+// keeps most threads busy, with at least `least` pieces in all; 1 if none does
+// better than whole rows.
 int64_t best_pieces(int64_t items, int64_t length, int64_t least,
                     int64_t threads) {
   int64_t best = 1;
@@ -57,9 +61,10 @@ int64_t best_pieces(int64_t items, int64_t length, int64_t least,
   return best;
 }
 
-// Whether threads do not share the neighbours well: these are one task, groups
-// of them meet within lines, or a group is read from memory in each pass, as
-// pieces are, but less in its order.
+// Whether threads would divide the neighbours of a lane group badly. They would
+// if all neighbours are one task, if groups share cache lines, or if each pass
+// reads a group from memory again: pieces are read again too, but in memory
+// order.
 bool share_badly(const RowStep& step, const Machine& machine) {
   const LaneGroup& lanes = step.code.lanes;
   return lanes.takes_all() || groups_share_lines(step) ||

@@ -13,12 +13,12 @@ namespace fxjit::program {
 struct ColumnStep;
 struct RowStep;
 
-// The primitive that puts together what a reduction made of two pieces;
-// nullopt: there is none.
+// The primitive that combines the results of a reduction over two pieces;
+// nullopt if there is none.
 std::optional<Prim> combination(Prim reduction);
 
-// How many equal pieces each row or column is cut into; 1: none. The step was
-// not analysed.
+// The number of equal pieces that each row or column of the step is cut into, 1
+// to leave it whole. The step must not have been analysed yet.
 int64_t row_pieces(const RowStep& step, const Machine& machine);
 int64_t column_pieces(const ColumnStep& step, const Machine& machine);
 

@@ -9,21 +9,21 @@ bool RowParts::is_kept(int32_t id, int32_t pass) const {
          schedule_.level[static_cast<size_t>(id)] < pass;
 }
 
-// Whether every row has one such value, which takes operations.
+// Whether the value is constant along rows and takes operations to compute.
 bool RowParts::is_constant(int32_t id) const {
   const Prim prim = instr(id).prim;
   return prim != Prim::input && prim != Prim::constant &&
          !schedule_.varies[static_cast<size_t>(id)];
 }
 
-// Whether a pass finds the value in memory.
+// Whether the part of a pass reads the value from memory.
 bool RowParts::is_leaf(int32_t id, int32_t pass) const {
   if (pass == kConstants)
     return is_reduction(instr(id).prim) || constants_.contains(id);
   return is_kept(id, pass) || is_constant(id);
 }
 
-// What a pass computes or finds in memory for `roots`.
+// Marks the instructions that the part of a pass computes or reads for `roots`.
 std::vector<bool> RowParts::find_needed(const std::vector<int32_t>& roots,
                                         int32_t pass) const {
   std::vector<bool> needed(step_.body.instrs.size());
@@ -84,7 +84,7 @@ int32_t RowParts::push_as(RowPart& part, int32_t id,
   return added;
 }
 
-// What the row was reduced to, from its pieces.
+// Combines the partial results of a row's pieces.
 int32_t RowParts::combine(RowPart& part, int32_t id) const {
   const DType type = instr(id).type;
   const PartOperand& pieces = reduced_.at(id);

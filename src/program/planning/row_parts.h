@@ -1,5 +1,7 @@
-// Parts of a row step's body: what one of several steps computes, and what it
-// reads that steps before it wrote.
+// A row step may be cut into several steps, one for each pass over its rows, so
+// that threads share long rows (parted_rows.cpp). RowParts computes which
+// instructions of the step's body such a part has, and what it reads that
+// earlier parts wrote.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +17,19 @@ namespace fxjit::program {
 
 struct PartOperand {
   OperandRef ref;
-  Access access;  // As the step's, whose rows are whole.
-  // Elements from piece to piece of what each was reduced to; 0: it has no
-  // place for each.
+  // As in the step that is cut, the access is over whole rows.
+  Access access;
+  // If not 0, the operand holds one partial result for each piece of a row,
+  // this many elements apart.
   int64_t piece_stride = 0;
 };
 
-// A step that computes some instructions of the body.
+// One of the steps that a row step is cut into. It computes some instructions
+// of that step's body.
 struct RowPart {
   ScalarBody body;
-  std::map<int32_t, int32_t> made;  // Its instruction by the step's.
+  // The part's instruction for each instruction of the step's body that it has.
+  std::map<int32_t, int32_t> made;
   std::vector<PartOperand> inputs, outputs;
   std::vector<int32_t> softmax;  // RowStep::softmax.
 
@@ -44,14 +49,17 @@ struct RowPart {
   }
 };
 
-// Makes parts of a step whose rows are cut into pieces. What a part leaves in
-// memory for later ones is told it by keep_in, reduced_to and constant_in.
+// Makes the parts of a step whose rows are cut into `pieces` pieces. The caller
+// makes them in order, and tells by keep_in, reduced_to and constant_in where a
+// part leaves values in memory for later ones.
 class RowParts {
  public:
-  // What computes constants of rows, in place of a pass.
+  // Given as `pass` for the part that computes values which are constant along
+  // rows, between two passes.
   static constexpr int32_t kConstants = -1;
 
-  // `operands`: of the step, inputs first; `schedule`: of its body.
+  // `operands` are those of the step, inputs first; `schedule` is that of its
+  // body. All three must outlive this object.
   RowParts(const RowStep& step, const std::vector<OperandRef>& operands,
            const RowSchedule& schedule, int64_t pieces)
       : step_(step),
@@ -59,13 +67,15 @@ class RowParts {
         schedule_(schedule),
         pieces_(pieces) {}
 
-  // What computes `roots` in a pass, or kConstants.
+  // The part that computes the instructions `roots` in pass `pass`, or
+  // kConstants.
   RowPart compute(const std::vector<int32_t>& roots, int32_t pass) const;
-  // Values that `roots` need in a pass, that are the same for all elements of a
-  // row, and that no part has computed.
+  // The values that `roots` need in a pass, that are constant along the row,
+  // and that no earlier part has computed.
   std::vector<int32_t> missing_constants(const std::vector<int32_t>& roots,
                                          int32_t pass) const;
-  // Adds an instruction that takes the place of the step's `id`.
+  // Adds `made` to the part as the instruction that stands for the step's `id`,
+  // and returns its number.
   int32_t push_as(RowPart& part, int32_t id, const ScalarInstr& made) const;
 
   void keep_in(int32_t id, PartOperand rows) { kept_[id] = std::move(rows); }
@@ -93,8 +103,9 @@ class RowParts {
   const std::vector<OperandRef>& operands_;
   const RowSchedule& schedule_;
   int64_t pieces_;
-  // By instruction: what rows are kept in, what their pieces were reduced to,
-  // and what all elements of a row read.
+  // Where earlier parts left the values of an instruction, by its number: all
+  // elements of each row, one partial result for each piece, or one value for
+  // each row.
   std::map<int32_t, PartOperand> kept_, reduced_, constants_;
 };
 

@@ -14,7 +14,8 @@ namespace {
 using support::kLineFloats;
 using support::round_up;
 
-// A group of rows should stay in the second-level cache.
+// Most bytes of scratch for a group of crosswise rows, which should stay in the
+// second-level cache.
 constexpr size_t kMostCrosswiseBytes = 384 * 1024;
 constexpr size_t kScratchAlign = 64;
 
@@ -32,10 +33,11 @@ bool has_neighbours(const RowStep& step) {
 
 Crosswise find_crosswise(RowStep& step, int lanes) {
   Crosswise found;
-  // Short rows and few of them fill no tiles.
+  // Transposing pays for whole tiles only: many rows, and none too short.
   if (!has_neighbours(step) || step.inner * 2 < lanes) return found;
   found.rows = kLineFloats;
-  // One vector more, lest all rows of a group share a cache set.
+  // One vector more than the row needs, so that the rows of a group do not all
+  // fall into the same cache set.
   found.pitch = round_up(step.inner, lanes) + lanes;
   for_each_access(step, [&](size_t operand, const Access& access) {
     if (!lies_crosswise(access)) return;
@@ -48,10 +50,12 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
   return found;
 }
 
-// What row buffers of lanes may take: larger ones of all neighbours would push
-// other memory out of the caches, and those of a group stay in the second level
-// beside the group itself. They take more where results would hold them whose
-// positions push each other out.
+// Most bytes that the row buffers of a lane group may take in scratch; larger
+// ones are kept in the results instead. Buffers of all neighbours get half of
+// the second-level cache, so that they do not evict other data. Buffers of a
+// group get an eighth, since the group itself has to stay there too, and more
+// if the positions of the results, which would hold them otherwise, evict each
+// other.
 size_t most_in_scratch(const RowStep& step, const LaneGroup& group,
                        SecondLevel second) {
   const auto collide = [&](CacheSets cache) {

@@ -1,6 +1,6 @@
-// How a row step is turned into code: what its form carries to the code
-// generator, and what the plan of a step (its scratch, its grain) must agree on
-// with it.
+// Decides how a row step becomes code. The step's form takes a RowCode to the
+// code generator, and the plan of the step takes its scratch and its grain from
+// the same one, so that both agree.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,10 @@ namespace fxjit::program {
 
 struct RowStep;
 
-// Operands of which neighbouring rows, not neighbouring elements, lie together,
-// as in a transpose: a group of rows is brought into scratch by tiles, worked
-// on there, and taken out again. Empty when there are none worth it.
+// The operands in which neighbouring rows lie side by side but the elements of
+// a row do not, as in a transpose. Code transposes a group of rows into scratch
+// tile by tile, computes there, and transposes the results back. Empty if no
+// operand is worth that.
 struct Crosswise {
   struct Operand {
     size_t operand;  // Inputs are counted first, then outputs.
@@ -40,12 +41,13 @@ struct Crosswise {
   friend bool operator==(const Crosswise&, const Crosswise&) = default;
 };
 
-// It holds no size that a form leaves out (RowForm).
+// What the analysis of a row step found. No field depends on a size that the
+// form leaves out (see RowForm).
 struct RowCode {
   bool flat = false;  // See is_flat.
   Crosswise crosswise;
-  // There are no crosswise operands then, and each row buffer holds the values
-  // of all rows of the group, those of a round together.
+  // If not empty, there are no crosswise operands, and a row buffer holds the
+  // values of all rows of the group, those of one round side by side.
   LaneGroup lanes;
   RowSchedule schedule;
 
@@ -55,7 +57,7 @@ struct RowCode {
                : schedule.buffer_bytes * static_cast<size_t>(lanes.kept());
   }
   int64_t rows_of_task() const { return lanes.takes_all() ? lanes.rows : 1; }
-  // Tasks that had better not be parted.
+  // Neighbouring tasks that one thread should compute together.
   int64_t tasks_at_once() const {
     if (lanes.takes_all()) return 1;
     return lanes.empty() ? crosswise.rows
@@ -80,15 +82,17 @@ void fields(Is<RowCode> auto& s, V& v) {
   v("schedule", s.schedule);
 }
 
-// Whether elements of the access lie together along the last outer dim only.
+// Whether elements of the access are dense along the last outer dim and strided
+// along the row.
 bool lies_crosswise(const Access& access);
-// What lies crosswise is read as if it lay along the row.
+// Rewrites crosswise accesses as dense rows, which is what they are in scratch.
 void read_along(RowStep& step);
 
-// Whether the body sums, or takes extremes or products, along its rows.
+// Whether the body has a reduction (sum, product, extremum, any, all) along
+// rows.
 bool has_reduction(const ScalarBody& body);
 
-// Of a step with a rewritten body.
+// The code of a step whose body rewrite_body() has rewritten already.
 RowCode row_code(const RowStep& step, const Machine& machine);
 
 }  // namespace fxjit::program

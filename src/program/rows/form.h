@@ -1,4 +1,5 @@
-// What the code of a row step depends on.
+// The form of a row step: what its generated code depends on. Everything else
+// is an argument, so that batches and lengths of all sizes share a kernel.
 #pragma once
 
 #include <string>
@@ -13,29 +14,33 @@ namespace fxjit::program {
 
 struct RowStep;
 
-// Sizes of outer dims, of which there are two at least, and their strides are
-// arguments, but for strides of 0 of the last one, and for its size where a
-// group takes all of it (LaneGroup); so are what gathers need
-// and, of operands that lie crosswise or of rows that are computed side by
-// side, the stride along the row; and the length of rows that are cut into
-// chunks and of those without reductions, short ones of whole vectors aside.
+// These are arguments and not part of the form:
+// - the sizes of outer dims, of which a form has at least two, and their
+//   strides. Kept in the form are strides of 0 along the last outer dim, and
+//   that dim's size if a group takes all of its rows (LaneGroup);
+// - the stride and the limit of gathers;
+// - the stride along the row of crosswise operands and of rows in lanes;
+// - the length of rows that are cut into chunks, and of rows without
+//   reductions, except short rows of whole vectors.
 struct RowForm {
   using Fn = KernelFn;
 
   LoopForm loops;
   ScalarBody body;
   RowCode code;
-  // For heavy bodies without reductions: which inputs are worth fetching ahead.
+  // For each input, whether the code should prefetch it. Empty unless the body
+  // has no reductions and is expensive.
   std::vector<bool> streams;
 };
 
-// Of a step that was analysed.
+// The form of a step that was analysed.
 RowForm row_form(const RowStep& step, CpuLevel level);
 
 // Text that is equal for equal forms.
 std::string form_key(const RowForm& form);
 
-// What the code of a step gets in StepCall::data.
+// The arguments of a step, in the order in which its code reads them from
+// StepCall::data.
 std::vector<int64_t> step_arguments(const RowStep& step);
 
 }  // namespace fxjit::program

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kSmallestSecond = 256 << 10, kLargestSecond = 1 << 20;
 constexpr int64_t kSecondWays = 8;
-// Groups of all neighbours that touch more bytes ask for later positions.
+// A group of all neighbours is prefetched if the step touches more bytes than
+// this.
 constexpr double kMuchOfWhole = 1 << 18;
 
 bool differs(const Access& access) { return access.outer.back() != 0; }
@@ -21,7 +22,7 @@ int64_t bytes_apart(const Access& access) {
   return access.inner * static_cast<int64_t>(dtype_size(access.dtype));
 }
 
-// What one row takes of the operands, at all positions.
+// Bytes of one row of all operands that differ between neighbours.
 double bytes_of_row(const RowStep& step, const std::vector<Access>& operands) {
   double bytes = 0;
   for (const Access& access : operands)
@@ -60,8 +61,8 @@ bool groups_share_lines(const RowStep& step) {
                      });
 }
 
-// Other groups ask where the second level does not give their lines fast
-// enough.
+// Groups of some neighbours are prefetched if the step touches more bytes than
+// the second-level cache holds.
 bool asks_ahead(const RowStep& step, const LaneGroup& group,
                 SecondLevel second) {
   const double bytes =
@@ -71,7 +72,7 @@ bool asks_ahead(const RowStep& step, const LaneGroup& group,
                                           : static_cast<double>(second.bytes));
 }
 
-// Half of the level is left to what is written.
+// Inputs may take half of the cache; results take the other half.
 bool leaves_second_level(const RowStep& step, const LaneGroup& group,
                          SecondLevel second) {
   return positions_collide(step, step.inputs, second.sets()) ||

@@ -1,6 +1,7 @@
-// How the memory of rows that are computed side by side lies in the caches:
-// what positions of a row share, and what of them stays. Pure analysis of a
-// step.
+// Where the memory of rows that are computed side by side falls in the caches:
+// which positions of a row compete for the same sets, and what a later pass
+// still finds. Used by lanes.cpp, code.cpp and the planner's pieces. Pure
+// analysis of a step. A position is the place of an element in its row.
 #pragma once
 
 #include <cstdint>
@@ -12,39 +13,43 @@ struct Access;
 struct LaneGroup;
 struct RowStep;
 
-// What a level of the caches is made of. The first is as every machine has it
-// at least.
+// The sets and ways of one level of the caches. kFirstLevel is what every
+// machine has at least.
 struct CacheSets {
   int64_t sets;
   int64_t ways;
 };
 inline constexpr CacheSets kFirstLevel{64, 8};
 
-// The second level, as far as lanes use it.
+// The part of the second-level cache that rows in lanes count on.
 struct SecondLevel {
   int64_t bytes;
 
   CacheSets sets() const;
 };
-// Rules were measured on 512 KiB and 1 MiB: more is left to others.
+// The level for a cache of `bytes`. The rules were measured on caches of 512
+// KiB and 1 MiB, so of a larger one no more than 1 MiB counts.
 SecondLevel second_level(int64_t bytes);
 
-// Whether lines that lie as the positions of a row in any of the operands push
-// each other out of the cache: they share some of its sets, which hold fewer of
-// them. Operands that all neighbours share do not count.
+// Whether the positions of a row evict each other from `cache`. They do if the
+// stride between them maps them to so few of its sets that these cannot hold
+// the whole row, for any of the operands. Operands that are the same for all
+// neighbours do not count.
 bool positions_collide(const RowStep& step, const std::vector<Access>& operands,
                        CacheSets cache);
 
-// Whether positions begin anywhere in a line, so that groups of neighbours meet
-// within lines.
+// Whether some input's positions begin in the middle of cache lines, so that
+// neighbouring groups read and write parts of the same lines.
 bool groups_share_lines(const RowStep& step);
 
-// Whether so much is walked that what is read and written next is worth asking
-// for. Machines do so by themselves only where few positions lie apart.
+// Whether the code should prefetch: the operands are larger than the cache that
+// would hold them, and the processor's own prefetching follows only a few
+// streams.
 bool asks_ahead(const RowStep& step, const LaneGroup& group,
                 SecondLevel second);
 
-// Whether what a pass reads of a group is not all there for the next one.
+// Whether the inputs of a group do not stay in the second-level cache from one
+// pass over its rows to the next.
 bool leaves_second_level(const RowStep& step, const LaneGroup& group,
                          SecondLevel second);
 

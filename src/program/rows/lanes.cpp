@@ -17,33 +17,40 @@ using support::ceil_div;
 using support::kLineFloats;
 using support::round_up;
 
-// Where there are several outer dims, fewer rows leave too many lanes idle,
-// unless they share vectors.
+// Fewest neighbouring rows for which lanes are used where there are several
+// outer dims. With fewer, too many lanes of a vector would be idle, unless a
+// vector holds several positions of each row.
 constexpr int64_t kLeastRows = 4;
-// What is read of a position is some cache lines, while all positions of a
-// group stay in the first-level cache, of which they get a part.
+// A group is at most kMostVectors vectors wide, so that a read at one position
+// takes a few cache lines, and all positions of the group take at most
+// kCachedBytes, which is a part of the first-level cache.
 constexpr int64_t kMostVectors = 4;
 constexpr int64_t kCachedBytes = 16 * 1024;
-// Longer rows are read from the second level, which is slow at many positions
-// of few lines; machines fetch lines by twos. So are rows whose groups share
-// lines, since each of these would be read by two groups. Where positions push
-// each other out, the second level holds few of them, too.
+// Longer rows are read from the second-level cache, which is slow at many
+// positions of few lines each, and processors fetch lines in pairs: groups are
+// then at least kLeastLines and at most kMostFarVectors wide. So are rows whose
+// groups share cache lines (kLeastSharedLines), since two groups would read
+// each of these. Where the positions of a row fall into the same cache sets,
+// the second-level cache holds only kCollidingBytes of them.
 constexpr int64_t kFirstLevelRow = 512;
 constexpr int64_t kMostFarVectors = 8;
 constexpr int64_t kLeastLines = 2, kLeastSharedLines = 4;
 constexpr int64_t kCollidingBytes = 256 * 1024;
-// A row buffer has room for so many positions more than the row has.
+// Most positions of a row that one vector round may hold: a row buffer is
+// longer than the row by no more than this.
 constexpr int64_t kMostShared = kBufferSlack / sizeof(double);
-// A round of so many vectors is never much code; in more of them reductions
-// have so many vectors at most, and the code costs so much at most.
+// A round of up to kFewVectors vectors is always short code. A longer one is
+// taken if its reductions fill at most kMostReduced vectors and its operations,
+// in units of prim_cost(), are at most kLongCode.
 constexpr int64_t kFewVectors = 8;
 constexpr int64_t kMostReduced = 40;
 constexpr double kLongCode = 1024;
-// Row buffers hold so many neighbours at once.
+// Most neighbours for which row buffers have room.
 constexpr int64_t kMostKeptRows = 256;
-// The first-level cache holds many neighbours of such rows.
+// Rows up to this length leave room for many neighbours in the first-level
+// cache.
 constexpr int64_t kLaneRow = 64;
-// Rows that share vectors take rounds of so many elements at most.
+// Most elements of a round in which several positions share a vector.
 constexpr int64_t kMostElements = 64;
 constexpr int64_t kWidestLanes = 16;  // AVX-512's.
 
@@ -53,7 +60,8 @@ bool all_accesses(const RowStep& step, Fn fn) {
          std::all_of(step.outputs.begin(), step.outputs.end(), fn);
 }
 
-// Whether all operands of neighbouring rows lie together or are the same.
+// Whether each operand has the elements of neighbouring rows side by side, or
+// one element for all of them. Results must have them side by side.
 bool lie_together(const RowStep& step) {
   const auto fits = [](const Access& access) {
     return access.gather_slot < 0 &&
@@ -85,15 +93,18 @@ int64_t most_vectors(const RowStep& step, int64_t lanes, SecondLevel second) {
   return std::clamp(std::min(tasks, kept), cached, kMostFarVectors);
 }
 
-// What it costs that lanes are stored in parts, which is slow but where masks
-// are registers.
+// The cost, in floats, of storing the last `elements` of a round that fill no
+// whole vector: such stores are slow except on AVX-512, whose masks are
+// registers.
 int64_t cost_of_part(int64_t elements, int64_t lanes) {
   const bool slow = elements % lanes != 0 && lanes < kWidestLanes;
   return slow ? 2 * lanes : 0;
 }
 
-// What a position of all neighbours costs, in floats. That of a group begins
-// and ends within a line. How what is left of a group is done, see RowsEmitter.
+// The cost, in floats, of one position of all neighbours when groups of
+// `vectors` vectors compute them. Each group touches one cache line more than
+// it has data. The rest of the neighbours is computed as RowsEmitter does it:
+// by one more group that overlaps the last one, or vector by vector.
 int64_t split_cost(int64_t neighbours, int64_t vectors, int64_t lanes) {
   const int64_t rows = vectors * lanes;
   const int64_t left = neighbours % rows;
@@ -116,7 +127,8 @@ LaneGroup split_group(const RowStep& step, int64_t lanes, SecondLevel second) {
   return {best * lanes, best * lanes, 1};
 }
 
-// Whether positions of all neighbours follow one another without gaps.
+// Whether each operand's positions follow one another in memory without gaps,
+// each with the elements of all neighbours.
 bool follow_one_another(const RowStep& step) {
   const int64_t rows = step.outer.back();
   return all_accesses(step, [&](const Access& access) {
@@ -125,16 +137,17 @@ bool follow_one_another(const RowStep& step) {
   });
 }
 
-// All neighbours, whose memory is then walked from its beginning to its end.
+// A group of all neighbours: a task then walks their memory from its beginning
+// to its end.
 LaneGroup whole_group(const RowStep& step, int64_t elements) {
   const int64_t rows = step.outer.back();
   const int64_t most = follow_one_another(step) ? kMostShared : 1;
   return {rows, elements, std::min({elements / rows, most, step.inner})};
 }
 
-// Whether more neighbours may be taken than row buffers have room for: none are
-// kept, and what a group of some reads again does not stay in the first-level
-// cache either.
+// Whether a group may have more neighbours than row buffers have room for. It
+// may if no values are kept in row buffers, and if a second pass over a smaller
+// group would not find it in the first-level cache either.
 bool suits_many(RowStep step) {
   read_along(step);
   const RowSchedule schedule = schedule_rows(step);
@@ -142,9 +155,9 @@ bool suits_many(RowStep step) {
          (schedule.passes.size() <= 2 || step.inner > kLaneRow);
 }
 
-// Whether straight code for so many vectors takes long to make, or is slow:
-// what they reduced is in memory, and what is kept of all neighbours leaves the
-// second-level cache.
+// Whether unrolled code for `vectors` vectors takes long to compile or runs
+// slowly, because results of reductions are spilled to memory and row buffers
+// of all neighbours leave the second-level cache.
 bool is_long(const RowStep& step, int64_t vectors) {
   return vectors > kFewVectors &&
          (vectors > kMostReduced ||
@@ -158,7 +171,8 @@ int64_t work(const RowStep& step, const LaneGroup& group, int64_t lanes) {
     return step.inner * split_cost(neighbours, group.rows / lanes, lanes);
   const int64_t round =
       group.elements + cost_of_part(group.positions * neighbours, lanes);
-  // Sums are put together from their positions and handed out to all lanes.
+  // Where a vector has several positions of a row, each sum is first one of
+  // each position; these are added up and broadcast to all lanes.
   const int64_t met =
       group.positions > 1 ? group.positions * lanes + group.elements : 0;
   return ceil_div(step.inner, group.positions) * round + met;

@@ -1,5 +1,6 @@
-// Which rows are computed side by side, in the lanes of vectors. Pure analysis
-// of a step.
+// Decides which rows are computed side by side, one in each lane of a vector.
+// Used by row_code() when a step is analysed; the code generator reads the
+// result. Pure analysis of a step.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +12,27 @@ namespace fxjit::program {
 
 struct RowStep;
 
-// Rows with reductions whose neighbours lie together in memory. Work goes round
-// by round along them.
+// A group of neighbouring rows with reductions that vectors compute together.
+// The rows' elements at one position lie side by side in memory. The loop goes
+// along the rows in rounds, each of one position or of several.
 struct LaneGroup {
   int64_t rows = 0;      // Of a group; 0: rows are not computed so.
   int64_t elements = 0;  // Lanes that a round takes.
-  // A round has so many positions of each row, which follow one another in
+  // Positions of each row that one round covers. They follow one another in
   // memory: lane i holds row i % rows at position i / rows of the round.
   int64_t positions = 1;
-  // Whether later positions are asked for while one is worked on.
+  // Whether the code prefetches later positions while it works on one.
   bool asks_ahead = false;
-  // Whether every other pass goes from the last position to the first, and so
-  // begins with what the pass before touched last, which caches still hold.
+  // Whether every other pass walks from the last position to the first. Such a
+  // pass begins with what the pass before it touched last, which caches still
+  // hold.
   bool turns = false;
 
   bool empty() const { return rows == 0; }
-  // Whether the group is all rows of the last outer dim and one task, of which
-  // some lanes may be idle. Else every lane has a row, and each row is a task.
+  // Whether one task computes all rows of the last outer dim as one group; some
+  // lanes may be idle then. Otherwise each row is a task and fills a lane.
   bool takes_all() const { return positions > 1 || rows != elements; }
-  // Values that a row buffer holds for each position, rounded up.
+  // Values that a row buffer holds for each position of a row, rounded up.
   int64_t kept() const { return (elements + positions - 1) / positions; }
 
   friend bool operator==(const LaneGroup&, const LaneGroup&) = default;
@@ -41,7 +44,8 @@ void fields(Is<LaneGroup> auto& s, V& v) {
   v("asks_ahead", s.asks_ahead), v("turns", s.turns);
 }
 
-// `lanes`: of a vector.
+// The group for a step, empty if its rows are not computed side by side.
+// `lanes` is the number of floats in a vector, `second` the second-level cache.
 LaneGroup lane_group(const RowStep& step, int lanes, SecondLevel second);
 
 }  // namespace fxjit::program

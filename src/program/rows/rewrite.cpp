@@ -8,8 +8,8 @@
 namespace fxjit::program {
 namespace {
 
-// A reciprocal is exact to half an ulp while it is a normal number, which it is
-// for numbers from the one to the other.
+// The reciprocal of a number between these two is a normal number, and so exact
+// to half a unit in the last place.
 constexpr double kLeastSafe = 0x1p-126;
 constexpr double kGreatestSafe = 0x1p126;
 constexpr double kUnsafe = std::numeric_limits<double>::infinity();
@@ -211,8 +211,9 @@ bool BodyFacts::find_no_sign(const ScalarInstr& instr) const {
   }
 }
 
-// What is not zero, infinite or NaN lies from kLeastSafe to this: sums and the
-// greater or lesser of two are no less than the least of their arguments.
+// An upper bound of the finite values that are not zero. All of these are at
+// least kLeastSafe: a sum of numbers of one sign, a minimum and a maximum are
+// not below the least of their arguments.
 double BodyFacts::find_greatest(const ScalarInstr& instr) const {
   if (instr.type != DType::f32) return kUnsafe;
   const auto arg = [&](size_t i) {
@@ -242,9 +243,9 @@ bool BodyFacts::has_safe_reciprocal(int32_t id) const {
   return greatest_[static_cast<size_t>(id)] <= kGreatestSafe;
 }
 
-// Rounded to the nearest, sums, differences and products by what is not
-// negative do not fall where the exact ones do not. Where a product by zero or
-// infinity is NaN, the row has a NaN, for which nothing is claimed.
+// A sum, a difference and a product by a number that is not negative are
+// monotone, and rounding to nearest keeps that. A product of zero and infinity
+// is NaN, and nothing is claimed for rows with a NaN.
 bool BodyFacts::is_monotone(const ScalarInstr& instr, size_t which) const {
   if (!is_floating(instr.type)) return false;
   const int32_t other = instr.args[1 - which];
@@ -282,8 +283,8 @@ bool BodyFacts::is_row_maximum(int32_t maximum, int32_t value) const {
   return false;
 }
 
-// Follows the maximum through operations that were moved behind it, up to the
-// differences that a softmax takes the exponentials of.
+// Follows the maximum through the operations that rewrite_body() moved behind
+// it, up to the difference that a softmax exponentiates.
 bool BodyFacts::find_only_shifts_softmax(int32_t id) const {
   const auto& results = body_.results;
   if (std::find(results.begin(), results.end(), id) != results.end())
@@ -308,9 +309,8 @@ bool BodyFacts::find_only_shifts_softmax(int32_t id) const {
   return shifts;
 }
 
-// Whether exp(id) is summed, and every result that depends on `id` is NaN where
-// that sum is: no result then tells which shift an element had in a row that
-// holds a NaN.
+// Whether exp(id) is summed, and each result that depends on `id` is NaN if
+// that sum is. If so, a NaN in the row hides which shift its elements had.
 bool BodyFacts::ends_in_softmax(int32_t id) const {
   const size_t count = body_.instrs.size();
   std::vector<bool> is_power(count), follows(count), depends(count);

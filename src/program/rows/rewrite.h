@@ -1,5 +1,5 @@
-// Rewrites of a row step's body that pay because a value is constant along the
-// row.
+// Algebraic rewrites of a row step's body that save work because a value is
+// constant along the row. Used when a row step is analysed.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace fxjit::program {
 
-// Per instruction of a row step's body: whether it differs along the row.
+// For each instruction of the body, whether its value differs along the row.
 std::vector<bool> varies_along_row(const RowStep& step);
 
 // Makes the step's body an equivalent one with
@@ -19,30 +19,34 @@ std::vector<bool> varies_along_row(const RowStep& step);
 // stay within 2 units in the last place.
 void rewrite_body(RowStep& step);
 
-// What holds for the values of a body whatever its inputs are (NaN aside).
-// `body` must outlive the object.
+// Facts that hold for the values of a body for all inputs without NaN. Values
+// are named by the number of their instruction. `body` must outlive the object.
 class BodyFacts {
  public:
   explicit BodyFacts(const ScalarBody& body);
 
-  // At least zero; may be -0, so that its reciprocal may be minus infinity.
+  // The value is at least zero. It may be -0, whose reciprocal is minus
+  // infinity.
   bool not_negative(int32_t id) const { return not_negative_[size_t(id)]; }
-  // At least +0: not negative, and never -0.
+  // The value is at least +0, never -0.
   bool no_sign(int32_t id) const { return no_sign_[size_t(id)]; }
-  // No element of `value` along the row is above `maximum`: that is
-  // reduce_max(value), or both went through the same monotone operations.
+  // No element of `value` along the row is above `maximum`. This holds if
+  // `maximum` is reduce_max(value), or if the same monotone operations were
+  // applied to such a pair.
   bool is_row_maximum(int32_t maximum, int32_t value) const;
-  // exp(y - m) where m is the row's maximum of y.
+  // The value is exp(y - m), where m is the maximum of y along the row.
   bool is_softmax_exp(int32_t id) const;
-  // A maximum that only shifts softmaxes: a NaN in the row makes the sum, and
-  // so all results, NaN, whatever the maximum is.
+  // The value is a maximum that serves only as the shift of softmaxes. A NaN in
+  // the row then makes the sum NaN, and so every result, whatever the maximum
+  // is.
   bool only_shifts_softmax(int32_t id) const {
     return only_shifts_softmax_[size_t(id)];
   }
-  // f32 and surely not so great or small that the reciprocal is inexact or
-  // infinite (zero, infinity and NaN are fine).
+  // The value is f32, and its reciprocal is neither inexact nor infinite by its
+  // magnitude. It may still be zero, infinite or NaN.
   bool has_safe_reciprocal(int32_t id) const;
-  // instr does not fall when its argument number `which` grows.
+  // The result of `instr` does not fall when its argument `which` (0 or 1)
+  // grows.
   bool is_monotone(const ScalarInstr& instr, size_t which) const;
 
  private:

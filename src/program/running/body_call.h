@@ -1,5 +1,6 @@
-// Calls of a program by a step around it: where its inputs come from, and how
-// its results get where the step wants them.
+// Calls of a program by a step of another program, as branches and loops make
+// them: where its inputs come from, and how its results get to where the step
+// wants them. Used by control_code.cpp.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +11,23 @@
 
 namespace fxjit::program {
 
-// Each buffer in the memory of a step begins at a multiple of so many bytes.
+// Alignment, in bytes, of each buffer in the memory of a step.
 inline constexpr size_t kScratchAlignment = 64;
 
-// What is the same in all calls. Results lie as `wanted` says, meta tensors, in
-// memory of the step; those that the program gives otherwise are copied there.
+// What is the same in all calls of one program. The step wants each result in
+// its own memory, with the dtype, shape and strides of a meta tensor in
+// `wanted`. The program writes it there if it can; otherwise it is copied.
 class BodyPlan {
  public:
   BodyPlan(const Executable& program, const ValueList& wanted);
 
   const Executable& program() const { return *program_; }
-  // Memory for results that have to be copied.
+  // Bytes of scratch for results that have to be copied.
   size_t scratch_bytes() const { return scratch_bytes_; }
-  // The input of the program that result `i` is, as it came; -1: another value.
+  // The program's input that result `i` is, unchanged; -1 for another value.
   int32_t input_of(size_t i) const { return outputs_[i].same_input; }
-  // A result that is a flag which the program does not compute; null: a tensor.
+  // For a program whose result is a flag that is known when it is planned, that
+  // flag; null for tensors.
   const Value& known() const { return known_; }
 
  private:
@@ -54,14 +57,14 @@ class BodyPlan {
   bool copies_ = false;
 };
 
-// The calls of one run of the step.
+// Calls the program, once or many times, during one run of the step.
 class BodyCall {
  public:
   BodyCall(const BodyPlan& plan, std::byte* scratch);
 
   using Pointers = support::SmallArray<void*, 12>;
   Pointers& inputs() { return inputs_; }
-  // One for each result.
+  // Where each result lies; one for each result.
   Pointers& results() { return results_; }
   void run(StepTimes* times);
 

@@ -8,30 +8,35 @@
 namespace fxjit::program {
 namespace {
 
-// A whole number of tiles of every height that is the most of some width.
+// Blocks of rows are a multiple of this many rows, which every height of full
+// tiles divides.
 constexpr int64_t kWholeTiles = 24;
-// Rows of a block: its lhs and results stay in the second-level cache, and
-// there are enough blocks to share out evenly.
+// Usual rows of a block. A block's rows of the left factor and of the result
+// fit the second-level cache, and there are enough blocks for the threads.
 constexpr int64_t kRowBlock = 96;
-// Fewer rows are not cut: their tiles would get heights of their own.
+// Products of fewer rows have one block; pieces of it would need kernels of
+// other heights.
 constexpr int64_t kLeastRows = 48;
-// Height of narrow tiles, the most of all.
+// The greatest height of a tile, that of a narrow one.
 constexpr int64_t kTallest = 8;
 // With up to kFewBlocks blocks, their sizes differ by at most one part in
 // kUneven.
 constexpr int64_t kFewBlocks = 4, kUneven = 10;
-// Weights that are read once for each block from the second-level cache.
+// Up to this size, weights stay in the second-level cache, and every block of
+// rows may read all of them.
 constexpr int64_t kCachedWeights = int64_t{2} << 20;
-// With as many panels these are shared out evenly enough.
+// With at least this many panels, threads can divide a product panel by panel.
 constexpr int64_t kManyPanels = 8;
-// Rows of a block then, which only has to fit the second-level cache.
+// Usual rows of a block when threads divide panels. The block only has to fit
+// the second-level cache.
 constexpr int64_t kPanelRowBlock = 192;
 
 int64_t nearest(int64_t rows, int64_t multiple) {
   return (rows + multiple / 2) / multiple * multiple;
 }
 
-// Few blocks are as even as threads need them.
+// The first row of block `block`. Where there are few blocks, equal sizes count
+// more than whole tiles.
 int64_t start_of(int64_t block, int64_t rows, int64_t blocks) {
   const int64_t even = block * rows / blocks;
   if (blocks > kFewBlocks) return even / kWholeTiles * kWholeTiles;
@@ -48,7 +53,8 @@ std::vector<int64_t> whole_tiles(int64_t rows, int64_t blocks) {
   return starts;
 }
 
-// Two blocks of tiles as high as those of one would be.
+// Cuts the rows into two blocks whose tiles have the height that tiles of one
+// block would have.
 std::vector<int64_t> two_blocks(int64_t rows) {
   const int64_t tiles = (rows + kTallest - 1) / kTallest;
   const int64_t height = (rows + tiles - 1) / tiles;

@@ -1,6 +1,6 @@
-// What the code of a contraction's tiles depends on, and what it is given.
-// Sizes are arguments, so that products of many sizes, and so programs of many
-// shapes, share few kernels.
+// The form of a contraction's tile loop, and the structures that its code reads
+// at each call. All sizes are arguments, so that products and programs of many
+// shapes share few kernels.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ struct TileOperand {
   int64_t row;       // Bytes from row to row.
 };
 
-// A run of tiles, one below the other. Strides are in elements.
+// The arguments of a tile kernel: it computes `tiles` tiles of one panel, one
+// below the other. Strides are in elements.
 struct TileCall {
   const float* lhs;
   const void* weights;          // Of the panel.
@@ -29,31 +30,36 @@ struct TileCall {
   int64_t depth;
   int64_t lhs_row;
   int64_t panel_bytes;  // From panel to panel.
-  // A line of the next panel is fetched in 1 << fetch_shift steps of the depth.
+  // The kernel prefetches one cache line of the next panel every 1 <<
+  // fetch_shift steps of the depth.
   int64_t fetch_shift;
   int64_t last_lanes;
-  // For the paired formats: the exponents of f28 by code, or the steps of this
-  // panel's columns; and what is to be added to the sums, row by row.
+  // Only for formats that pack weights in pairs. `table` has the exponents of
+  // f28 by their number, or the step sizes of this panel's columns for fixed24.
+  // `start` has what the sums begin with, row by row.
   const void* table;
   const float* start;
 };
 
 using TileFn = void (*)(const TileCall* call);
 
-// The code of one tile: sums of `rows` rows by `vectors` vectors of each of
-// `panels` panels over any depth, then the epilogue.
+// The form of a tile kernel. A tile has `rows` rows, and `vectors` vectors of
+// columns in each of `panels` panels. The kernel sums over any depth, then
+// applies the epilogue.
 struct TileForm : Epilogue {  // Without sizes.
   using Fn = TileFn;
 
   int rows = 1;
   int vectors = 1;
-  // The last vector has TileCall::last_lanes lanes; so in all but full panels.
+  // Set for all but full panels: the last vector has TileCall::last_lanes
+  // lanes.
   bool masked = false;
-  // Neighbouring panels computed together: single rows would otherwise stop and
-  // start with every panel.
+  // Neighbouring panels that one tile spans. A tile of a single row spans
+  // several, so that its loop is not started anew for each panel.
   int panels = 1;
-  // Parts into which the depth is cut where few rows leave registers unused:
-  // more independent sums, and as many streams of weights.
+  // Parts of the depth that are summed side by side. A tile of few rows has
+  // registers left for more sums, and several streams of weights are read
+  // faster.
   int depth_parts = 1;
   bool prefetches = false;  // The panel that is read next.
   weights::Format weights = weights::Format::f32;
@@ -63,8 +69,8 @@ struct TileForm : Epilogue {  // Without sizes.
   friend bool operator==(const TileForm&, const TileForm&) = default;
 };
 
-// So many tiles fetch the next panel if each fetches a line in every step of
-// the depth.
+// The number of tiles that prefetch a whole next panel if each of them fetches
+// one cache line in every step of the depth.
 constexpr int64_t fetching_tiles(int64_t panel_width) {
   constexpr int64_t kLine = support::kCacheLine;
   return panel_width * 4 > kLine ? panel_width * 4 / kLine : 1;

@@ -9,25 +9,27 @@ namespace {
 
 constexpr int kMaxDepthParts = 4;
 constexpr int kPanelGroup = 4;
-// Narrow tiles are this high: enough sums to hide the latency of one.
+// Height of narrow tiles, so that there are enough sums to hide the latency of
+// one addition.
 constexpr int64_t kNarrowRows = 8;
 constexpr size_t kFewOperands = 16;
-// Sums of a tile whose weights have outliers, in floats.
+// Most sums, in floats, of a tile whose weights have outliers.
 constexpr int64_t kMostStart = 32 * 16;
-// Rows may be computed twice where that is a small part, so that all tiles
-// have one height and need one kernel.
+// One row in this many may be computed twice, so that all tiles have one height
+// and need one kernel.
 constexpr int64_t kRowsPerRepeated = 32;
-// So many sums hide the latency of one.
+// Independent sums that hide the latency of a multiply-add.
 constexpr int64_t kEnoughSums = 8;
 
-// Whether rows may be computed again: not where a result may lie in the place
-// of an operand.
+// Whether a row may be computed twice. It may not if a result may share memory
+// with an extra operand that has rows.
 bool is_repeatable(const TileStep& step) {
   return std::all_of(step.extras.begin(), step.extras.end(),
                      [](const TileAccess& access) { return access.row == 0; });
 }
 
-// Sums that fit the registers of a level beside a panel row and a broadcast.
+// Vectors of sums that fit the registers of a level, beside a row of the panel
+// and a broadcast number.
 int64_t max_sums(CpuLevel level) { return level == CpuLevel::avx512 ? 24 : 12; }
 
 int64_t max_rows(const weights::TileShape& tile, int64_t vectors,
@@ -87,15 +89,15 @@ TileRun::Cut TileRun::cut(int64_t rows, int64_t columns) {
   return cut;
 }
 
-// Memory gives its lines evenly: the more tiles of a panel, the slower each of
-// them fetches the next one.
+// The next panel is prefetched evenly over all tiles of this one: the more
+// tiles, the more seldom each fetches a line.
 int64_t TileRun::fetch_shift(int64_t tiles) const {
   int64_t shift = 0;
   while (fetching_tiles(tile_.width()) << (shift + 1) <= tiles) ++shift;
   return shift;
 }
 
-// The number of the kernel, which is entered where it is new.
+// The index of the kernel for such tiles; a form that is new is added.
 size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   TileForm wanted{step_.without_sizes()};
   wanted.rows = static_cast<int>(rows);
@@ -117,7 +119,7 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
 
 int TileRun::depth_parts(int64_t sums) const {
   int parts = 1;
-  // Unpacking hides the latency of sums.
+  // With paired formats, unpacking weights hides the latency of sums.
   if (weights::is_paired(step_.weights)) return parts;
   while (!step_.strict && sums < kEnoughSums && parts * 2 <= kMaxDepthParts &&
          parts * 2 * sums <= max_sums(level_) && step_.depth > 0 &&
@@ -157,7 +159,7 @@ void TileRun::run_panel(const StepCall& call, int64_t task) const {
 
 void TileRun::run_tiles(const StepCall& call, const Place& place,
                         const Tiles& tiles) const {
-  // Not cleared: single rows are done in a microsecond.
+  // Left uninitialised, because a single row takes only about a microsecond.
   TileOperand few[kFewOperands];
   std::optional<std::vector<TileOperand>> many;
   TileOperand* operands = few;
@@ -191,7 +193,8 @@ const std::byte* TileRun::table(const std::byte* packed, int64_t panel) const {
   return by_column ? packed + panel * tile_.width() * 4 : packed;
 }
 
-// The products of weights that stand outside the panels.
+// Sets the sums to the products of the outliers, weights that are stored
+// outside of the panels.
 void TileRun::start_sums(const StepCall& call, const Place& place,
                          const TileForm& form, float* sums) const {
   const int64_t panel_lanes = int64_t{form.vectors} * tile_.lanes;

@@ -11,14 +11,15 @@ namespace {
 
 using support::ceil_div;
 
-// Most tiles whose sums fit the registers beside a row of weights and an input.
+// Most tiles in a group: their sums fit the registers, beside a row of weights
+// and an input.
 int64_t max_group(const weights::WinogradPanels& panels, CpuLevel level) {
   if (level == CpuLevel::avx512) return panels.vectors == 1 ? 12 : 8;
   return 12 / panels.vectors;
 }
 
-// One size of group for all tiles: that with the least work, counting what a
-// group costs by itself (the weights' loads) as half a tile.
+// The size of all groups that takes the least work. A group costs half a tile
+// by itself, for loading the weights.
 int64_t group_of(int64_t tiles, int64_t most) {
   int64_t best = most;
   const auto work = [&](int64_t group) {
@@ -29,9 +30,9 @@ int64_t group_of(int64_t tiles, int64_t most) {
   return std::max<int64_t>(1, std::min(best, tiles));
 }
 
-// Every block of tiles reads all weights. While these stay in the second-level
-// cache, blocks of two groups do; weights that come from farther away are read
-// by as many tiles as the cache holds.
+// Groups in a block of tiles. Every block reads all weights. If these stay in
+// the second-level cache, small blocks do; if they come from memory, a block
+// has as many tiles as the cache holds.
 int64_t groups_of_block(const WinogradStep& step, const WinogradShape& shape) {
   constexpr int64_t kCachedTiles = 768 << 10;
   const int64_t least = ceil_div(16, shape.group);

@@ -17,9 +17,9 @@ namespace fxjit::program {
 
 struct WinogradStep;
 
-// How a step is cut and what lies in a thread's scratch. A task is one block of
-// tiles by one panel; tasks of one block stand side by side and share its
-// transformed input.
+// How a step is cut into tasks, and where the regions of a thread's scratch
+// begin. A task is one block of tiles by one panel of features. Tasks of one
+// block follow one another, so that they share its transformed input.
 struct WinogradShape {
   weights::WinogradPanels panels;
   bool weights_exceed_cache = false;  // The second-level one.
@@ -28,8 +28,8 @@ struct WinogradShape {
   int64_t groups = 0;       // The last one may reach behind the last tile.
   int64_t tile_blocks = 0;  // Block i is groups [i * groups / blocks, ...).
   int64_t block = 0;        // Tiles of the longest.
-  // Frequencies of a tile lie this far apart in number: odd, so that tiles do
-  // not share sets of the first-level cache.
+  // Distance between the tiles in scratch, in frequencies. It is odd, so that
+  // tiles do not share sets of the first-level cache.
   int64_t slots = 0;
   int64_t channel_blocks = 0;  // Vectors of channels; the last one ends with
                                // the last channel and may overlap.

@@ -1,6 +1,6 @@
-// Descriptors 0, 1 and 2 belong to whoever reads standard input and prints: a
-// file that gets one of them, in a process that was started without, is read as
-// input or written over by messages.
+// Files whose descriptor is never 0, 1 or 2. If a process was started without
+// standard input or output, open() gives one of these numbers, and the file
+// would be read as input or overwritten by messages.
 #pragma once
 
 #include <cstddef>

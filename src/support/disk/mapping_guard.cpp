@@ -17,8 +17,9 @@ namespace {
 constexpr size_t kSlots = 4096;
 constexpr size_t kNoSlot = kSlots;
 
-// A signal handler may take no lock and allocate nothing, so the ranges are in
-// an array of atomics. `size` is written last and cleared first: 0 is no range.
+// A guarded range. The signal handler may take no lock and allocate nothing, so
+// ranges lie in an array of atomics. `size` is written last and cleared first;
+// 0 means that the slot is free.
 struct RangeSlot {
   std::atomic<bool> taken{false};
   std::atomic<uintptr_t> begin{0};

@@ -11,7 +11,7 @@
 
 namespace fxjit::support {
 
-// What tells files, and versions of a file, apart, as stat() has it.
+// Identifies a version of a file, by numbers from stat().
 struct FileVersion {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -26,12 +26,13 @@ struct FileVersion {
 // InternalError where the system refuses the handler.
 void guard_mapped_files();
 
-// The files of ranges that are lost and still mapped, as they were when they
-// were mapped: whatever was computed from them since is worthless. Thread-safe.
+// The versions of all files with a lost range that is still mapped. Whatever
+// was computed from such a file since is worthless. Thread-safe.
 std::vector<FileVersion> lost_files();
 
-// Registers [data, data + size), a mapping of `file`, as long as it lives. Up
-// to some thousand are guarded at a time; reads of others end the process.
+// Guards [data, data + size), a mapping of `file`, while this object lives.
+// There is room for some thousand ranges; a read behind the end of a file in a
+// further one ends the process.
 class GuardedRange {
  public:
   GuardedRange(const void* data, size_t size, FileVersion file);

@@ -23,9 +23,9 @@ class AlignedBlock {
   // size is absurd or the memory is not there.
   explicit AlignedBlock(size_t bytes);
 
-  // For memory that is read over and over, as packed weights are: from
-  // kWorthHugePage bytes on, what does not fill a huge page takes the whole
-  // one, which spares address translations.
+  // A block for memory that is read again and again, such as packed weights.
+  // From kWorthHugePage bytes on, its last, partly used huge page is a whole
+  // one as well, which saves address translations.
   static AlignedBlock in_huge_pages(size_t bytes);
 
   std::byte* data() const { return data_.get(); }

@@ -52,8 +52,8 @@ struct Block {
   size_t capacity() const { return storage.size(); }
 };
 
-// A free list under a lock held for a few instructions, no section: a list that
-// a fork finds half changed is whole but for a block.
+// A free list. Its lock is held for a few instructions and is no section: if a
+// fork finds the list half changed, the child loses one block at most.
 struct FreeList {
   std::atomic<bool> locked{false};
   Block* head = nullptr;
@@ -79,8 +79,8 @@ class ListLock {
 
 }  // namespace
 
-// The part that blocks refer to. Lives until the pool and its last block are
-// gone: references counts both.
+// The part of a pool that its blocks refer to. It lives until the pool and its
+// last block are gone; `references` counts both.
 class BlockPoolState {
  public:
   explicit BlockPoolState(size_t max_cached_bytes) : max_(max_cached_bytes) {}
@@ -132,8 +132,8 @@ Block* BlockPoolState::acquire(size_t bytes) {
 void BlockPoolState::give_back(Block* block) {
   size_t bytes = block->capacity();
   if (bytes > max_) return destroy(block);
-  // Older sizes make room: otherwise those of a shape that is no longer used
-  // would fill the cache for ever.
+  // Frees blocks of other sizes if the cache is full. Those of a shape that is
+  // no longer used would otherwise stay for ever.
   if (cached_bytes() + bytes > max_) trim(max_ - bytes);
   if (!push(block)) destroy(block);
 }

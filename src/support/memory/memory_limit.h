@@ -1,5 +1,5 @@
-// How much memory the machine can ever give. The system grants addresses for
-// more and ends processes that use them, so that requests beyond it are refused
+// The most memory that the machine can ever give. Linux grants addresses beyond
+// it and ends the process when it uses them, so larger requests are refused
 // before they are made.
 #pragma once
 

@@ -1,7 +1,7 @@
-// The end of the process, which other threads may see while they compile or run
-// a model. Static objects of this library and of LLVM are never destroyed, and
-// the library stays loaded (-z nodelete); what must end before those of others
-// are destroyed is said here.
+// The end of the process, while other threads may still compile or run a model.
+// Static objects of this library and of LLVM are never destroyed, and the
+// library is never unloaded (-z nodelete). Whatever must end before the static
+// objects of others are destroyed registers here.
 #pragma once
 
 namespace fxjit::support {

@@ -1,6 +1,7 @@
-// One parallel region of the thread pool: published by the caller that owns the
-// slot, joined by idle workers, reused for the next region. Knows nothing of
-// threads or sleep. Used by thread_pool.cpp only.
+// One parallel region of the thread pool. The caller that owns the slot
+// publishes the region, idle workers join it, and the slot is reused for the
+// next region. Knows nothing of threads and sleeping. Used by thread_pool.cpp
+// only.
 #pragma once
 
 #include <atomic>
@@ -26,22 +27,24 @@ struct RegionWork {
 
 class RegionSlot {
  public:
-  // Caller's side. own() fails when another caller holds the slot; the owner
-  // opens, runs and then disowns.
+  // For callers. own() returns false if another caller holds the slot. The
+  // owner calls open(), run() and then disown().
   bool own();
   void disown() { owned_.store(false, std::memory_order_release); }
-  // Makes the region visible to workers; chunk 0 is the owner's. Sequentially
-  // consistent with what the owner does next (the check for sleepers).
+  // Makes the region visible to workers. Chunk 0 belongs to the owner.
+  // Sequentially consistent with what the owner does next, which is to look for
+  // sleepers.
   void open(const RegionWork& work);
-  // The owner's share of the work, then the wait for claimed chunks of others:
-  // polling for `spin`, then asleep; at once where `polling_hurts()`.
+  // Runs the owner's share of the work, then waits for the chunks that others
+  // have claimed. It polls for the time `spin` and then sleeps; it sleeps at
+  // once if `polling_hurts()` is true.
   template <typename PollingHurts>
   void run_owner(const RegionWork& work, std::chrono::nanoseconds spin,
                  const PollingHurts& polling_hurts);
 
-  // Worker's side. look() is cheap; run_worker(seen) tries to join the region
-  // that `seen` shows and returns whether it did. A word that has changed in
-  // between makes it fail: look again.
+  // For workers. look() is cheap. run_worker(seen) tries to join the region
+  // that `seen` shows and returns whether it did. It fails if the word has
+  // changed since; the worker then looks again.
   ClaimWord look() const {
     return ClaimWord(claim_.load(std::memory_order_seq_cst));
   }
@@ -54,16 +57,16 @@ class RegionSlot {
   int owner_cpu() const { return owner_cpu_.load(std::memory_order_relaxed); }
 
  private:
-  // Lines that different threads write stay apart; two lines because cores
-  // prefetch pairs.
+  // Distance between data that different threads write: two cache lines,
+  // because processors prefetch lines in pairs.
   static constexpr int kApart = 128;
   // Low bit of finished_: the owner sleeps on it.
   static constexpr uint32_t kOwnerSleeps = 1;
   static constexpr uint32_t kOneFinished = 2;
 
   RegionWork load_work() const;
-  // Claims chunks for thread `index` until none is left, starting with one it
-  // holds already; returns how many it ran.
+  // Claims and runs chunks as thread `index` until none is left. The first one,
+  // `held`, is claimed already. Returns how many chunks it ran.
   int64_t run_chunks(const RegionWork& work, int index, int64_t held);
   // Whether workers have finished `chunks` chunks of this region.
   bool finished(uint32_t seen, int64_t chunks) const {
@@ -71,9 +74,10 @@ class RegionSlot {
   }
   void sleep_until_finished(int64_t chunks);
 
-  // Written by the owner only while the region is closed (low == high). A
-  // worker may read a mixture, but its claim succeeds only if the word has not
-  // changed since before it read, and then it has read the open region's.
+  // Only the owner writes this, and only while the region is closed (low ==
+  // high). A worker may read it half written. Its claim succeeds only if the
+  // claim word has not changed since before it read; then it has read the
+  // values of the open region.
   alignas(kApart) std::atomic<uint64_t> claim_{0};
   std::atomic<ThreadPool::TaskFn> fn_{nullptr};
   std::atomic<void*> context_{nullptr};

@@ -15,8 +15,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Threads inside sections, and threads that fork. Whoever changes one looks at
-// the other afterwards, so that one of the two sides sees both changes.
+// The number of threads inside sections, and the number of threads that fork.
+// Each side changes its own number first and then reads the other's, so that at
+// least one of two threads sees both changes.
 constinit std::atomic<uint32_t> inside{0};
 constinit std::atomic<uint32_t> forking{0};
 
@@ -54,7 +55,7 @@ HelperScope::HelperScope(bool helps)
     : outer_(std::exchange(helper, helper || helps)) {}
 HelperScope::~HelperScope() { helper = outer_; }
 
-// The list of all resets, and what happens around fork().
+// The list of all ForkReset objects, and what runs before and after fork().
 class ForkResets {
  public:
   static void add(ForkReset& reset) {
@@ -73,7 +74,8 @@ class ForkResets {
 
   static void before_fork() {
     forking.fetch_add(1);
-    // A section of this thread's own is one that forks by way of a callback.
+    // If this thread itself is inside a section, it forks from a callback; its
+    // own section must not be waited for.
     const uint32_t own = depth > 0 ? 1 : 0;
     const auto deadline = Clock::now() + kLongestForkWait;
     for (uint32_t seen = inside.load(); seen > own; seen = inside.load()) {
@@ -111,8 +113,9 @@ ForkReset::~ForkReset() { ForkResets::remove(*this); }
 
 namespace {
 
-// When the library is loaded: sections begin without a look at whether forks
-// are watched. Fails only without memory; then forks go unnoticed.
+// Runs when the library is loaded, so that beginning a section need not check
+// whether forks are watched. Fails only without memory; forks then go
+// unnoticed.
 [[gnu::constructor]] void watch_forks() {
   pthread_atfork(ForkResets::before_fork, ForkResets::after_fork,
                  ForkResets::in_child);

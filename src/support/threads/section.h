@@ -12,8 +12,8 @@ namespace fxjit::support {
 
 inline constexpr std::chrono::seconds kLongestForkWait{10};
 
-// Beginning a section waits while another thread is forking, except inside
-// another section of this thread or a HelperScope.
+// Begins a section; waits while another thread is forking. It does not wait
+// inside another section of this thread, nor inside a HelperScope.
 void begin_section() noexcept;
 void end_section() noexcept;
 
@@ -28,8 +28,8 @@ class Section {
 // Whether this thread is inside a section.
 bool in_section() noexcept;
 
-// For threads whose work a section of another thread waits for (`helps`):
-// fork() waits for that section, so theirs must not wait for fork().
+// For threads that work for a section of another thread (`helps`). fork() waits
+// for that section, so the sections of the helper must not wait for fork().
 class HelperScope {
  public:
   explicit HelperScope(bool helps = true);
@@ -41,9 +41,9 @@ class HelperScope {
   bool outer_;
 };
 
-// Puts an object right in a forked child where threads that stayed in the
-// parent may have left something behind without a section, as calls do. Lives
-// as long as the object.
+// Repairs an object in a forked child. Threads that stayed in the parent may
+// have left it half changed outside of sections, as calls do. Registered for
+// the lifetime of this object.
 class ForkReset {
  public:
   using Function = void (*)(void* object);

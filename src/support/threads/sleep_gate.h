@@ -1,6 +1,7 @@
-// Where idle workers sleep: a counting semaphore whose waker first takes the
-// sleepers it wakes off the count, so that it never wakes anybody twice and
-// pays no system call when nobody sleeps. Used by thread_pool.cpp only.
+// Where idle workers of the thread pool sleep: a counting semaphore. A waker
+// first takes the sleepers that it wakes off the count. So nobody is woken
+// twice, and waking costs no system call when nobody sleeps. Used by
+// thread_pool.cpp only.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +14,15 @@ namespace fxjit::support {
 
 class SleepGate {
  public:
-  // Worker: announce, check once more that there is no reason to stay awake,
-  // then either cancel() or sleep(). The announcement and the waker's
-  // sleepers() are sequentially consistent: one of the two sees the other.
+  // Called by a worker before it sleeps. It must then check once more that
+  // there is no work, and call either cancel() or sleep(). The announcement and
+  // a waker's sleepers() are sequentially consistent, so at least one of the
+  // two threads sees the other.
   void announce() { sleepers_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // False when a waker has counted on this worker already: then sleep(),
-  // which returns at once.
+  // Called by a worker that found work after announce(). Returns false if a
+  // waker has counted on it already; it must then call sleep(), which returns
+  // at once.
   bool cancel() { return take(1) == 1; }
 
   void sleep() {
@@ -35,7 +38,7 @@ class SleepGate {
 
   int sleepers() const { return sleepers_.load(std::memory_order_seq_cst); }
 
-  // Waker: wakes up to `count` sleepers.
+  // Called by a waker: wakes up to `count` sleepers.
   void wake(int count) {
     int taken = take(count);
     if (taken == 0) return;

@@ -41,8 +41,9 @@ class TaskScope {
   bool outer_;
 };
 
-// Blocks the signals that the host may direct at any thread, so that its
-// handlers never run on a worker. Faults and profiling ticks stay.
+// Blocks the signals that the host may direct at any thread, so that no handler
+// of the host runs on a worker. Signals of faults and of profiling are not
+// blocked.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -66,8 +67,9 @@ class ThreadPool::Impl {
   explicit Impl(const Options& options, const Impl* parent = nullptr);
   ~Impl();
 
-  // This pool or, in a forked child, the one that takes its place there, whose
-  // threads start when it is first asked for. Null without memory for it.
+  // This pool. In a forked child: the pool that has taken its place, which
+  // starts its threads when it is first asked for. Null if there is no memory
+  // for it.
   Impl* live();
 
   int size() const { return worker_count_ + 1; }
@@ -109,8 +111,8 @@ class ThreadPool::Impl {
   void run_hooks(Worker& worker);
   RegionSlot* own_slot();
   void wake_helpers(const RegionWork& work, int active);
-  // A worker that takes part in a region and cannot run, as the calling thread
-  // does on its CPU.
+  // Whether a worker that takes part in a region does not get to run, because
+  // it is on the CPU of the calling thread.
   bool worker_displaced() const;
 
   std::atomic<bool> forked_{false};
@@ -175,8 +177,8 @@ ThreadPool::Impl* ThreadPool::Impl::live() {
   return pool;
 }
 
-// What this pool knows of regions and sleepers is as the fork found it, and
-// stays so.
+// The pool that takes this one's place in a forked child; the first call makes
+// it. What this pool knows of regions and sleepers stays as the fork found it.
 ThreadPool::Impl* ThreadPool::Impl::heir() {
 #if defined(__SANITIZE_THREAD__)
   return nullptr;  // TSan allows no new threads after a fork.
@@ -259,7 +261,7 @@ bool ThreadPool::Impl::worth_staying_awake() const {
 }
 
 bool ThreadPool::Impl::spinning_hurts() const {
-  // On the CPU of a caller it is the caller that a spinning worker displaces.
+  // On the CPU of a caller a spinning worker keeps the caller from running.
   int cpu = sched_getcpu();
   return std::any_of(
       slots_.begin(), slots_.begin() + slot_count_,
@@ -285,8 +287,8 @@ RegionSlot* ThreadPool::Impl::own_slot() {
 void ThreadPool::Impl::wake_helpers(const RegionWork& work, int active) {
   int sleepers = gate_.sleepers();
   if (sleepers == 0) return;
-  // Taking every active caller to want as many helpers as this one, those
-  // awake may suffice; and never wake more than there are CPUs left.
+  // If every active caller wants as many helpers as this one, those that are
+  // awake may be enough. Never wakes more workers than there are CPUs left.
   int helpers = work.threads - 1;
   int awake = worker_count_ - sleepers;
   int count =

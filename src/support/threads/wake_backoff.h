@@ -1,8 +1,8 @@
-// Whether waking a sleeping worker is worth its system call. Waking takes
-// longer than many a region lasts, above all on virtual machines and beside a
-// busy neighbour: while woken workers come too late to help, fewer and fewer
-// regions try. Used by thread_pool.cpp only; thread-safe, and exact only for
-// one thread at a time, which is enough for a heuristic.
+// Decides whether waking a sleeping worker is worth its system call. Waking
+// often takes longer than a region lasts, above all on virtual machines and on
+// busy ones. As long as woken workers come too late to help, fewer and fewer
+// regions try. Used by thread_pool.cpp only. Thread-safe; exact for one thread
+// at a time only, which is enough for a heuristic.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace fxjit::support {
 
 class WakeBackoff {
  public:
-  // Caller, when somebody sleeps: every 2^n-th call is true after n futile
-  // wakes in a row, at the least every kMaxPeriod-th.
+  // Asked by a caller when somebody sleeps. After n futile wakes in a row it is
+  // true for every 2^n-th call, and at least for every kMaxPeriod-th.
   bool should_wake() {
     int period = period_.load(std::memory_order_relaxed);
     if (period == 1) return true;
@@ -23,7 +23,8 @@ class WakeBackoff {
     return true;
   }
 
-  // Worker, on going back to sleep: whether it was of use since it was woken.
+  // Called by a worker that goes back to sleep, with whether it helped since it
+  // was woken.
   void report(bool useful) {
     int period = period_.load(std::memory_order_relaxed);
     period_.store(useful ? 1 : std::min(period * 2, kMaxPeriod),

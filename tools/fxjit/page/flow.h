@@ -1,5 +1,5 @@
-// A compiled call as one graph of steps and values: what the page draws and what
-// is written for Netron and Graphviz. Weights and other constants are left out.
+// A compiled call as one graph of steps and values, without weights and other
+// constants. The page draws it, and it is written for Netron and Graphviz.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,8 @@ struct Flow {
   std::vector<FlowOutput> outputs;
 };
 
-// `captured` is the graph that was compiled, `output_names` has a name for each
-// result of a call. `inspection` must outlive what is returned.
+// `captured` is the graph that was compiled; `output_names` has a name for each
+// result of a call. `inspection` must outlive the result.
 Flow flow_of(const Inspection& inspection, const fx::Graph& captured,
              const std::vector<std::string>& output_names);
 

@@ -7,15 +7,16 @@ namespace fxjit::command {
 namespace {
 
 constexpr double kBendHalf = 4;
-// Straight long lines are worth more than centred boxes.
+// Weights of lines: a long line that is straight is worth more than centred
+// boxes.
 constexpr double kBoxes = 1, kBoxAndBend = 2, kBends = 8;
-// A wire over more layers than this is drawn straight where there would be more
-// bends than kMostBends.
+// If the drawing would have more than kMostBends bends, wires over more layers
+// than this are drawn straight.
 constexpr int32_t kLongWire = 48;
 constexpr int64_t kMostBends = 150'000;
 
-// Each box one below the lowest that it reads; those that read nothing just
-// above the first that reads them.
+// The layer of each box: one below the lowest box that it reads. A box that
+// reads nothing stands one above the first box that reads it.
 std::vector<int32_t> ranks_of(const Drawing& drawing) {
   const size_t count = drawing.boxes.size();
   std::vector<int32_t> rank(count), first_reader(count, INT32_MAX);
@@ -37,7 +38,8 @@ std::vector<int32_t> ranks_of(const Drawing& drawing) {
   return rank;
 }
 
-// Layers that the bends of each box reach to, its own where it has none.
+// For each box, the last layer that one of its bends is in; its own layer if it
+// has none.
 std::vector<int32_t> reaches_of(const Drawing& drawing,
                                 const std::vector<int32_t>& rank) {
   const auto reach = [&](int32_t longest) {
@@ -79,7 +81,8 @@ void add_bends(Layers& layers, int32_t box, int32_t last) {
   }
 }
 
-// The last item on the way from the wire's box to the layer above its end.
+// The item of the wire in the layer above its end: the box itself or its last
+// bend.
 int32_t before_end(const Layers& layers, const Wire& wire) {
   const auto from = static_cast<size_t>(wire.from);
   const int32_t span = layers.items[static_cast<size_t>(wire.to)].layer -
@@ -89,8 +92,8 @@ int32_t before_end(const Layers& layers, const Wire& wire) {
   return layers.first_bend[from] + span - 2;
 }
 
-// Sorts a row by the mean place of what its items are joined to on one side;
-// items that are joined to nothing there keep their places.
+// Sorts a row by the mean position of each item's neighbours on one side. Items
+// without neighbours there keep their places.
 void sort_row(Layers& layers, std::vector<int32_t>& row,
               std::vector<double>& place, bool from_above) {
   std::vector<std::pair<double, int32_t>> keyed;

@@ -1,5 +1,6 @@
-// Layers of a drawing with bends: points that stand in for a wire in the layers
-// that it passes. Wires of one box share their bends. Private to the layout.
+// The layers of a drawing. A wire that passes through layers has a bend, a
+// point that stands for it, in each of them; the wires of one box share their
+// bends. Private to the layout.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +26,16 @@ struct Item {
 struct Layers {
   std::vector<Item> items;  // Boxes first, in their order; bends behind.
   std::vector<std::vector<int32_t>> rows;
-  // By box: the first of its bends, one in each layer that follows it; -1
-  // without any.
+  // For each box, the first of its bends; the others follow it, one for each
+  // layer. -1 if the box has none.
   std::vector<int32_t> first_bend;
   std::vector<int32_t> bends;  // By box: how many.
 };
 
 Layers make_layers(const Drawing& drawing);
-// Puts the items of each row into an order in which few lines cross.
+// Orders the items of each row so that few lines cross.
 void order_rows(Layers& layers);
-// Sets x of every item, rows in their order.
+// Sets the x of every item and keeps the order of each row.
 void place_items(Layers& layers);
 
 }  // namespace fxjit::command

@@ -1,5 +1,6 @@
-// Places for the boxes of a graph: layers from top to bottom, every edge downwards,
-// long edges led around boxes. Knows nothing of what the boxes stand for.
+// Places the boxes of a graph in layers from top to bottom. Every wire leads
+// downwards; long wires are led around boxes. Knows nothing of what the boxes
+// stand for.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct Box {
 
 struct Wire {
   int32_t from = 0, to = 0;
-  // Corners from the lower edge of `from` to the upper edge of `to`, x and y in
-  // turn; set by lay_out.
+  // The corners of the line from the lower edge of `from` to the upper edge of
+  // `to`, x and y in turn. Set by lay_out.
   std::vector<double> points;
 };
 
@@ -27,8 +28,8 @@ struct Drawing {
   double width = 0, height = 0;
 };
 
-// Sets all places. Every wire must lead from a box to one with a greater number;
-// UserError otherwise.
+// Sets all places. Every wire must lead to a box with a greater number than its
+// first one; throws UserError otherwise.
 void lay_out(Drawing& drawing);
 
 }  // namespace fxjit::command

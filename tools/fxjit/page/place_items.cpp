@@ -1,5 +1,5 @@
-// Places within rows: every item as near to what it is joined to as the others of
-// its row leave room.
+// Places items within their rows: each as near to its neighbours in other rows
+// as the other items of its row allow.
 #include <algorithm>
 
 #include "tools/fxjit/page/layers.h"
@@ -13,18 +13,20 @@ double distance(const Item& left, const Item& right) {
   return left.half + kGap + right.half;
 }
 
-// Items that stand side by side without room between, at the place that suits
-// them best together.
+// Items that stand side by side without room between them, at the place that is
+// best for all of them together.
 struct Block {
-  // The sum of wanted places, each less its distance from the first.
+  // The weighted sum of the wanted places, each less its distance from the
+  // block's first item.
   double sum = 0;
   double weight = 0;
   size_t first = 0;
   double place() const { return sum / weight; }
 };
 
-// The places nearest to `wanted`, by weighted squares, that keep the row's order
-// and distances: neighbours that want the same place are joined to blocks.
+// Finds the places nearest to `wanted` (by least weighted squares) that keep
+// the row's order and least distances. Neighbours that want the same place are
+// merged into blocks.
 void place_row(Layers& layers, const std::vector<int32_t>& row,
                const std::vector<double>& wanted,
                const std::vector<double>& weights) {
@@ -74,8 +76,8 @@ void pull_row(Layers& layers, const std::vector<int32_t>& row, Side side) {
   place_row(layers, row, wanted, weights);
 }
 
-// Bends of one box that stand nearly above each other come to do so: each moves
-// by less than the room between it and its neighbours.
+// Moves bends of one box that stand nearly above each other into one vertical
+// line. Each moves by less than the room between it and its neighbours.
 void straighten(Layers& layers, size_t box) {
   constexpr double kMost = 12;
   const auto bend = [&](int32_t i) -> double& {

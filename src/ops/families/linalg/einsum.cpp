@@ -198,9 +198,10 @@ Value as_batch(const Term& term, const Term& other, const std::string& batch,
                  numel(sizes_of(term, other, y))});
 }
 
-// Labels of b alone that stand before its contracted ones are batches rather
-// than columns, so that b is read as it lies; `a` is the same for each. Few
-// columns would be left otherwise than worth a product of their own.
+// Moves labels of b that stand before its contracted ones from the columns to
+// the batch, so that b is read in its order in memory; `a` is the same for each
+// of these batches. Not done if too few columns would be left for an efficient
+// product.
 void keep_in_place(const Term& a, const Term& b, Split& split) {
   constexpr int64_t kFewColumns = 16;
   const size_t first = b.labels.find_first_of(split.contracted);

@@ -9,9 +9,9 @@ namespace fxjit::ops {
 namespace {
 
 struct Classes {
-  Value log_chances;  // [N, C, ...].
-  Value target;       // [N, ...], class numbers.
-  Value weight;       // [C] or none.
+  Value log_probabilities;  // [N, C, ...].
+  Value target;             // [N, ...], class numbers.
+  Value weight;             // [C] or none.
   int64_t ignored = -100;
   std::string reduction;
   bool single = false;  // The input had no batch dim.
@@ -24,13 +24,13 @@ Value along_classes(const Value& weight, int rank) {
   return fxjit::reshape(weight, shape);
 }
 
-void check_target(const Tensor& chances, const Tensor& target) {
+void check_target(const Tensor& input, const Tensor& target) {
   if (is_floating(target.dtype()) || target.dtype() == DType::boolean)
     runtime_error("expected scalar type Long but found ",
                   torch_type_name(target.dtype()));
-  Dims expected = chances.sizes();
+  Dims expected = input.sizes();
   expected.erase(1);
-  if (chances.dim() == 2 && target.dim() == 1 && !(target.sizes() == expected))
+  if (input.dim() == 2 && target.dim() == 1 && !(target.sizes() == expected))
     throw ValueError(concat("Expected input batch_size (", expected[0],
                             ") to match target batch_size (", target.sizes()[0],
                             ")."));
@@ -47,11 +47,11 @@ Value finished(const Classes& c, const Value& loss) {
 struct Counted {
   Value safe;     // Targets, class 0 in the place of those left out.
   Value counts;   // Bools.
-  Value weights;  // Numbers of the chances' type, 0 where left out.
+  Value weights;  // Numbers of the input's dtype, 0 where left out.
 };
 
 Counted counted(const Classes& c) {
-  const DType dtype = meta_of(c.log_chances).dtype();
+  const DType dtype = meta_of(c.log_probabilities).dtype();
   const Value target = cast_to(c.target, DType::i64);
   Counted result;
   result.counts = fxjit::ne(target, c.ignored);
@@ -73,14 +73,14 @@ Value averaged(const Classes& c, const Counted& at, const Value& loss) {
 
 Value negative_log_likelihood(const Classes& c, const Counted& at) {
   const Value picked = fxjit::squeeze(
-      fxjit::gather(c.log_chances, 1, fxjit::unsqueeze(at.safe, 1)), 1);
+      fxjit::gather(c.log_probabilities, 1, fxjit::unsqueeze(at.safe, 1)), 1);
   const Value loss = fxjit::where(at.counts, -picked * at.weights, 0.0);
   return averaged(c, at, loss);
 }
 
 // What smoothing spreads over all classes.
 Value spread_loss(const Classes& c, const Counted& at) {
-  Value all = -c.log_chances;
+  Value all = -c.log_probabilities;
   if (!c.weight.is_none())
     all = all * along_classes(c.weight, meta_of(all).dim());
   const Value loss = fxjit::where(at.counts, fxjit::sum(all, 1), 0.0);
@@ -88,26 +88,26 @@ Value spread_loss(const Classes& c, const Counted& at) {
 }
 
 Value class_loss(const Classes& c, double smoothing) {
-  const Tensor chances = meta_of(c.log_chances);
-  check_target(chances, meta_of(c.target));
+  const Tensor input = meta_of(c.log_probabilities);
+  check_target(input, meta_of(c.target));
   const Counted at = counted(c);
   Value loss = negative_log_likelihood(c, at);
   if (smoothing > 0)
     loss = (1.0 - smoothing) * loss +
-           smoothing / double(chances.sizes()[1]) * spread_loss(c, at);
+           smoothing / double(input.sizes()[1]) * spread_loss(c, at);
   return finished(c, loss);
 }
 
 // Targets that are probabilities themselves.
-Value chances_loss(Classes c, double smoothing) {
-  const Tensor input = meta_of(c.log_chances);
+Value probabilities_loss(Classes c, double smoothing) {
+  const Tensor input = meta_of(c.log_probabilities);
   if (!(input.sizes() == meta_of(c.target).sizes()))
     throw ValueError("Expected target size " + input.sizes().str() + ", got " +
                      meta_of(c.target).sizes().str());
   const double classes = double(input.sizes()[1]);
   Value target = c.target;
   if (smoothing > 0) target = target * (1.0 - smoothing) + smoothing / classes;
-  Value loss = c.log_chances * target;
+  Value loss = c.log_probabilities * target;
   if (!c.weight.is_none()) loss = loss * along_classes(c.weight, input.dim());
   loss = -fxjit::sum(loss, 1);
   if (c.reduction == "none") return finished(c, loss);
@@ -117,9 +117,9 @@ Value chances_loss(Classes c, double smoothing) {
 }
 
 void add_batch(Classes& c) {
-  c.single = meta_of(c.log_chances).dim() == 1;
+  c.single = meta_of(c.log_probabilities).dim() == 1;
   if (!c.single) return;
-  c.log_chances = fxjit::unsqueeze(c.log_chances, 0);
+  c.log_probabilities = fxjit::unsqueeze(c.log_probabilities, 0);
   c.target = fxjit::unsqueeze(c.target, 0);
 }
 
@@ -146,10 +146,12 @@ Value cross_entropy(const OpCall& call) {
     runtime_error("label_smoothing must be between 0.0 and 1.0. Got: ",
                   repr(call[7]));
   const Tensor input = meta_of(call[0]), target = meta_of(call[1]);
-  const Value chances = fxjit::log_softmax(call[0], input.dim() == 1 ? 0 : 1);
-  Classes c{chances, call[1], call[2], call.integer(4), reduction_of(call)};
+  const Value log_probabilities =
+      fxjit::log_softmax(call[0], input.dim() == 1 ? 0 : 1);
+  Classes c{log_probabilities, call[1], call[2], call.integer(4),
+            reduction_of(call)};
   add_batch(c);
-  return is_floating(target.dtype()) ? chances_loss(c, smoothing)
+  return is_floating(target.dtype()) ? probabilities_loss(c, smoothing)
                                      : class_loss(c, smoothing);
 }
 

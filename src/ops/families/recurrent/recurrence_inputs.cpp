@@ -1,24 +1,30 @@
-// Where a recurrent layer's product with its inputs is made. Measured on Zen 4;
-// docs/decisions/recurrent_layers.md has the figures.
+// Chooses where a recurrent layer multiplies its inputs by their weights: in
+// one contraction before all steps, or in the steps in time. The bounds were
+// measured on Zen 4; docs/decisions/recurrent_layers.md has the figures.
 #include "src/ops/table/recurrence.h"
 
 namespace fxjit::ops {
 namespace {
 
-// With fewer sequences to a thread, weights of inputs that each step reads cost
-// more than the gates that it need not read.
+// Fewest sequences of a thread for which steps multiply inputs themselves. With
+// fewer, reading the input weights in every step costs more than reading gates
+// that a contraction has computed.
 constexpr int64_t kLeastRows = 4;
-// Weights of a panel stay in the second-level cache for all of its sequences.
+// Most input and state features for which a panel of weights stays in the
+// second-level cache while all sequences of a thread use it.
 constexpr int64_t kMostDepth = 2048;
-// Fewer times are not worth the first block, which is made before all steps.
+// Fewest times that are worth it: the products of the first block of times have
+// to be made before all steps.
 constexpr int64_t kLeastTimes = 32;
-// Smaller weights of states stay in the first-level cache: nothing waits.
+// Fewest elements of the state weights. Fewer stay in the first-level cache, so
+// that steps do not wait for memory and have no time to spare.
 constexpr int64_t kLeastWeights = 12 * 1024;
-// More features to a state are more work than there is waiting.
+// Most input features for each state feature. More of them are more work than
+// fits into the time that steps wait.
 constexpr int64_t kMostFeatures = 2;
 
-// Threads for a direction of one sequence: more of them have the contraction
-// done sooner than steps make it beside theirs.
+// Most threads for one direction of a single sequence. With more threads, a
+// contraction beforehand is faster than products between the steps.
 int64_t most_threads(Cell cell) { return cell == Cell::rnn ? 1 : 2; }
 
 bool is_ahead_faster(const Recurrence& form, int64_t threads_each) {

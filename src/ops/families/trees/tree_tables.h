@@ -9,8 +9,8 @@
 
 namespace fxjit::ops {
 
-// How a node compares a feature x with its value v. The children of a node
-// stand beside one another, the one for "true" first unless the node is
+// How a node compares a feature x with its value v. Its two children stand side
+// by side; the first is the one for "true", or for "false" if the node is
 // swapped.
 enum class TreeMode : uint8_t { leq, lt, gte, gt, eq, neq, member, leaf };
 
@@ -26,19 +26,21 @@ struct TreeNode {
   T value;
   int32_t feature;
   int32_t child;
-  // Of a leaf its number among the leaves, of a node with the mode `member` the
-  // first of its values in the table "members", which end with a NaN.
+  // For a leaf, its number among the leaves. For a node with the mode `member`,
+  // the index of its first value in the table "members"; a NaN ends the list.
   int32_t entry;
 };
 
 template <typename T>
 constexpr int64_t kTreeNodeColumns = sizeof(TreeNode<T>) / sizeof(int32_t);
 
-// The table "kinds", a byte for each node, is read only where a comparison
-// alone does not tell the way: the mode, and these bits.
+// One byte of the table "kinds" for each node: its mode in the low bits, and
+// two flags. The table is read only if one comparison does not decide all nodes
+// (TreeCompare::none), or if a feature is NaN.
 constexpr uint8_t kTreeModeBits = 7, kTreeNanIsTrue = 8, kTreeSwapped = 16;
 
-// Which one comparison leads rows without NaN through all trees.
+// The comparison that decides every inner node of all trees for numbers that
+// are not NaN, or none if nodes differ.
 enum class TreeCompare : int64_t { leq, lt, none };
 
 enum class TreeAggregate : int64_t { sum, average, smallest, largest };

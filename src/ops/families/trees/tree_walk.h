@@ -1,6 +1,6 @@
-// Rows on their way through trees. The ways of several rows, or of one row
-// through several trees, go side by side: each step waits for memory, which
-// steps of other ways fill.
+// Walks rows through trees. Several rows in one tree, or one row in several
+// trees, walk side by side, because each step waits for memory and the steps of
+// other walks fill that time.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@ constexpr int64_t kTreeLanes = 8;
 
 using TreeLanes = std::array<int32_t, kTreeLanes>;
 
-// One step of each lane by the comparison of all nodes, until none moves.
-// `numbers(lane)` is its row; its first node stands in `at`, its leaf is left
-// there.
+// Walks all lanes by one comparison, step by step, until no lane moves.
+// at[lane] is the lane's first node on entry and its leaf on return;
+// numbers(lane) is the row of features.
 template <bool kLess, typename T, typename Numbers>
 void walk_lanes(const TreeNode<T>* nodes, const Numbers& numbers,
                 TreeLanes& at) {
@@ -43,7 +43,8 @@ bool is_member(const double* members, T x) {
   return false;
 }
 
-// By the mode of each node; NaN go where they are sent.
+// Walks one row by the mode of each node. A NaN takes the way that the node has
+// for it. Returns the leaf.
 template <typename T>
 int32_t walk_by_modes(const TreeTables<T>& tables, const T* numbers,
                       int32_t at) {
@@ -67,7 +68,7 @@ int32_t walk_by_modes(const TreeTables<T>& tables, const T* numbers,
   }
 }
 
-// The sums of some rows, [rows, targets].
+// The sums of some rows, [rows, targets], while leaves are added.
 struct TreeSums {
   double* numbers;
   uint8_t* given;  // Of `smallest` and `largest`: which have a number already.
