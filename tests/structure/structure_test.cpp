@@ -75,6 +75,21 @@ TEST(Structure, FormsThatEmittersReadAreHashed) {
   EXPECT_GT(found, 10);
 }
 
+// Files of a box are compiled together, and many have helpers of one name.
+TEST(Structure, TestFilesHaveNamespacesOfTheirOwn) {
+  int found = 0;
+  const std::string root = FXJIT_SOURCE_DIR "/tests";
+  for (const auto& file : fs::recursive_directory_iterator(root)) {
+    if (!file.path().string().ends_with("_test.cpp")) continue;
+    ++found;
+    std::ifstream text(file.path());
+    for (std::string line; std::getline(text, line);)
+      EXPECT_NE(line, "namespace {")
+          << file.path() << ": it should be namespace TEST_FILE";
+  }
+  EXPECT_GT(found, 100);
+}
+
 TEST(Structure, NothingBelowTheOpsComparesWithAnOpsName) {
   EXPECT_GT(count_op_names(FXJIT_SOURCE_DIR), 600);
   EXPECT_THAT(check_op_names(FXJIT_SOURCE_DIR), IsEmpty());
