@@ -25,7 +25,7 @@ class Table {
   }
 
   bool has_weights() const { return has_weights_; }
-  int64_t taps() const { return places_.defined() ? places_.size(0) : 0; }
+  int64_t taps() const { return places_.defined() ? places_.size(0) : Size(0); }
 
   // The most elements from the first to the last that all taps of one place
   // read.
@@ -45,7 +45,7 @@ class Table {
   // The same that one tap of a vector of places reads; the last vector overlaps
   // the one before.
   int64_t span_of_vectors(int64_t lanes) const {
-    const int64_t size = taps() == 0 ? 0 : places_.size(1);
+    const int64_t size = taps() == 0 ? Size(0) : places_.size(1);
     int64_t most = 1;
     for (int64_t tap = 0; tap < taps() && size >= lanes; ++tap)
       for (int64_t i = 0; i < size; i += lanes) {

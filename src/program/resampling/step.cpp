@@ -68,7 +68,7 @@ double results_of(const ResampleStep& step) {
 }  // namespace
 
 int64_t ResampleStep::slices() const {
-  return outer[0] * (channels_inner ? code.channel_blocks : outer[1]);
+  return outer[0] * (channels_inner ? Size(code.channel_blocks) : outer[1]);
 }
 
 void ResampleStep::analyse(const Machine& machine) {

@@ -54,9 +54,9 @@ struct ResampleStep : Loops {
   static constexpr bool kWritesAnywhere = true;
 
   // Sizes of the result.
-  int64_t channels() const { return channels_inner ? inner : outer[1]; }
+  int64_t channels() const { return channels_inner ? Size(inner) : outer[1]; }
   int64_t rows() const { return outer[channels_inner ? 1 : 2]; }
-  int64_t columns() const { return channels_inner ? outer[2] : inner; }
+  int64_t columns() const { return channels_inner ? outer[2] : Size(inner); }
   // What is cut into blocks of rows. Of a step that was analysed.
   int64_t slices() const;
   size_t written() const { return outputs.size(); }
