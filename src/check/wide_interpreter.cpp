@@ -62,8 +62,8 @@ Value own(const Value& result, const ValueList& args, const NarrowFact& fact) {
   int64_t count = t.numel() > 0 ? 1 : 0;
   for (int d = 0; d < t.dim() && count > 0; ++d)
     count += (t.sizes()[d] - 1) * fact.strides[d];
-  const Tensor made = Tensor::empty({count}, t.dtype())
-                          .as_strided(t.sizes(), fact.strides, 0);
+  const Tensor made =
+      Tensor::empty({count}, t.dtype()).as_strided(t.sizes(), fact.strides, 0);
   made.copy_from(t);
   return made;
 }
@@ -71,8 +71,8 @@ Value own(const Value& result, const ValueList& args, const NarrowFact& fact) {
 // With the dims in the same order of memory: views of results follow from it.
 Tensor in_double(const Tensor& t) {
   const Dims strides = strides_in_order(t.sizes(), memory_order(t));
-  const Tensor made = Tensor::empty(t.sizes(), DType::f64)
-                          .as_strided(t.sizes(), strides, 0);
+  const Tensor made =
+      Tensor::empty(t.sizes(), DType::f64).as_strided(t.sizes(), strides, 0);
   made.copy_from(t);
   return made;
 }
@@ -122,9 +122,8 @@ bool same_shape(const Value& a, const Value& b) {
 double sum_length(const ops::Op& op, const ValueList& args,
                   const Value& result) {
   double greatest = 1, all = 1, made = 0;
-  visit_tensors(result, [&](const Tensor& t) {
-    made += static_cast<double>(t.numel());
-  });
+  visit_tensors(
+      result, [&](const Tensor& t) { made += static_cast<double>(t.numel()); });
   visit_tensors(Value::list(args), [&](const Tensor& t) {
     for (int64_t size : t.sizes())
       greatest = std::max(greatest, static_cast<double>(size));
@@ -148,10 +147,10 @@ double layer_length(const nn::Module& layer, const ValueList& args) {
   });
   for (const auto& [name, parameter] : layer.named_parameters())
     if (parameter.defined() && parameter.tensor().dim() > 0)
-      longest = std::max(
-          longest, static_cast<double>(parameter.tensor().numel()) /
-                       static_cast<double>(
-                           std::max<int64_t>(1, parameter.tensor().size(0))));
+      longest =
+          std::max(longest, static_cast<double>(parameter.tensor().numel()) /
+                                static_cast<double>(std::max<int64_t>(
+                                    1, parameter.tensor().size(0))));
   return longest;
 }
 
@@ -163,7 +162,7 @@ double rounding_steps(const WideInterpreter::Called& called,
   constexpr double kElementwise = 2;  // Of smooth functions.
   if (called.module)
     return kElementwise + 2 * std::sqrt(layer_length(*called.module, args));
-  const ops::Op* const op = called.op;
+  const ops::Op* const op = called.op();
   if (!op || op->row.lowering == ops::Lowering::scalar) return kElementwise;
   const double of_sum = std::sqrt(sum_length(*op, args, result));
   // Winograd's transforms round up to twice as much as direct sums.
@@ -174,8 +173,9 @@ double rounding_steps(const WideInterpreter::Called& called,
 bool writes(const WideInterpreter::Called& called, const ValueList& args,
             const Kwargs& kwargs) {
   if (called.sets_item) return true;
-  if (!called.op) return false;
-  return ops::writes_input({*called.op, ops::bind(*called.op, args, kwargs)});
+  if (!called.spelling) return false;
+  return ops::writes_input(
+      {*called.op(), ops::bind(*called.spelling, args, kwargs)});
 }
 
 }  // namespace
@@ -230,18 +230,15 @@ Value RecordingInterpreter::call_module(const fx::Target& target,
 
 WideInterpreter::WideInterpreter(const fx::GraphModule& module,
                                  const NarrowFacts& facts, uint32_t seed)
-    : Interpreter(module),
-      facts_(facts),
-      disturbs_(seed != 0),
-      random_(seed) {}
+    : Interpreter(module), facts_(facts), disturbs_(seed != 0), random_(seed) {}
 
 Value WideInterpreter::call_function(const fx::Target& target,
                                      const ValueList& args,
                                      const Kwargs& kwargs) {
   const Kwargs wide = widened(kwargs);
   return compute(
-      {target.op(), target.text() == "_operator.setitem", nullptr}, args, wide,
-      [&](const ValueList& given) {
+      {target.spelling(), target.text() == "_operator.setitem", nullptr}, args,
+      wide, [&](const ValueList& given) {
         return Interpreter::call_function(target, given, wide);
       });
 }
@@ -252,8 +249,7 @@ Value WideInterpreter::call_method(const fx::Target& target,
   const Kwargs wide = widened(kwargs);
   const fx::Target called =
       target.text() == "float" ? fx::Target("double") : target;
-  const ops::Spelling* spelling = ops::find_method(target.text());
-  return compute({spelling ? spelling->op : nullptr,
+  return compute({ops::find_method(target.text()),
                   target.text() == "__setitem__", nullptr},
                  args, wide, [&](const ValueList& given) {
                    return Interpreter::call_method(called, given, wide);
@@ -290,7 +286,7 @@ Value WideInterpreter::compute(const Called& called, const ValueList& given,
   const ValueList rough_args = disturbed(args, rounding);
   const Value rough = own(computed(rough_args, call), rough_args, fact);
   const double lost =
-      cancels_inside(called.op) ? rounding * greatest(args) : 0;
+      cancels_inside(called.op()) ? rounding * greatest(args) : 0;
   visit_tensors(rough, [&](const Tensor& t) { disturb(t, of_result, lost); });
   return rough;
 }
@@ -307,8 +303,7 @@ Value WideInterpreter::computed(const ValueList& args, const Call& call) {
   if (!any_floating(args)) {
     try {
       const Value wide = call(map_tensors(args, in_double));
-      if (same_shape(wide, result) &&
-          wide.as_tensor().dtype() == DType::f64)
+      if (same_shape(wide, result) && wide.as_tensor().dtype() == DType::f64)
         return wide;
     } catch (const Error&) {
       // Integers that must be integers, such as indices: of float32 then.

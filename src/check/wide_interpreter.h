@@ -57,9 +57,11 @@ class WideInterpreter : public fx::Interpreter {
                     const Kwargs& kwargs) override;
 
   struct Called {
-    const ops::Op* op = nullptr;  // Null for what is not in the table.
+    const ops::Spelling* spelling = nullptr;  // Null outside of the table.
     bool sets_item = false;
     const nn::Module* module = nullptr;  // Of a call_module.
+
+    const ops::Op* op() const { return spelling ? spelling->op : nullptr; }
   };
 
  private:

@@ -73,6 +73,13 @@ def test_modules_beside_torch(tmp_path):
     assert fxjit.load(path)(*found.inputs) is not None
 
 
+def test_bounds_come_from_double_precision_for_calls_by_overloads():
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.LayerNorm(8)).eval()
+    found = fxjit.check(net, (torch.randn(3, 8),))
+    assert found.agrees and "found by runs in double precision" in found
+
+
 def test_values_of_all_nodes_of_a_torch_program(tmp_path):
     torch = pytest.importorskip("torch")
     from fxjit import reference

@@ -3,6 +3,7 @@
 // The interpreter computes them; compiled modules go on behind them with what
 // came out.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -33,6 +34,18 @@ Value item(const OpCall& call) {
   return input.dtype() == DType::boolean ? Value(number != 0) : Value(number);
 }
 
+// The first place from `i` on that is set, or `size`; eight that are not at a
+// time.
+int64_t next_set(const bool* set, int64_t i, int64_t size) {
+  static_assert(sizeof(bool) == 1);
+  for (uint64_t eight = 0; i + 8 <= size; i += 8) {
+    std::memcpy(&eight, set + i, sizeof eight);
+    if (eight != 0) break;
+  }
+  while (i < size && !set[i]) ++i;
+  return i;
+}
+
 // [count, rank], each column in one piece as torch has it.
 Tensor places_of(const Tensor& input) {
   const Tensor flags = input.to(DType::boolean).contiguous();
@@ -41,15 +54,19 @@ Tensor places_of(const Tensor& input) {
   const int rank = input.dim();
   const Tensor columns = Tensor::empty({rank, count}, DType::i64);
   auto* const to = columns.data_as<int64_t>();
+  const int last = rank - 1;
+  const int64_t inner = rank > 0 ? input.sizes()[last] : 1;
+  Dims at(std::max(rank, 1), 0);  // Of the line, in all dims but the last.
   int64_t row = 0;
-  for (int64_t i = 0; i < flags.numel(); ++i) {
-    if (!set[i]) continue;
-    int64_t rest = i;
-    for (int d = rank - 1; d >= 0; --d) {
-      to[d * count + row] = rest % input.sizes()[d];
-      rest /= input.sizes()[d];
+  for (int64_t start = 0; row < count; start += inner) {
+    for (int64_t i = next_set(set + start, 0, inner); i < inner;
+         i = next_set(set + start, i + 1, inner)) {
+      for (int d = 0; d < last; ++d) to[d * count + row] = at[d];
+      if (rank > 0) to[last * count + row] = i;
+      ++row;
     }
-    ++row;
+    for (int d = last - 1; d >= 0 && ++at[d] == input.sizes()[d]; --d)
+      at[d] = 0;
   }
   return columns;
 }
@@ -199,8 +216,7 @@ Value bincount(const OpCall& call) {
   if (input.dim() != 1 || *std::min_element(begin, end) < 0)
     runtime_error("bincount only supports 1-d non-negative integral inputs.");
   if (call.has(1) && call.tensor(1).sizes() != input.sizes())
-    runtime_error(
-        "weights should be 1-d and have the same length as input");
+    runtime_error("weights should be 1-d and have the same length as input");
   const ExactInt reached = ExactInt(*std::max_element(begin, end)) + 1;
   const int64_t count = std::max<int64_t>(reached, least);
   check_memory({count}, DType::i64);
