@@ -138,7 +138,7 @@ class Problem {
     VectorBuilder b(*make_function<program::KernelFn>(*module.module, "kernel"),
                     level);
     emit(b, program::resample_form(step_));
-    const auto code = testing::build(Compiler(options), std::move(module));
+    const auto code = build(Compiler(options), std::move(module));
     const auto kernel =
         code->function<void(const program::StepCall*, int64_t, int64_t)>(
             "kernel");

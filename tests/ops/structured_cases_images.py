@@ -4,7 +4,7 @@ make_structured_reference.py."""
 import torch
 import torch.nn.functional as F
 
-from structured_format import FLOATS, T, case, fail
+from structured_format import FLOATS, L, T, case, fail
 
 
 def convolutions():
@@ -163,7 +163,32 @@ def upsampled(input, output_size, scales, mode, align_corners=False):
     return function(input, output_size, *corners, *scales)
 
 
+def resampled(x, dims, places, weights):
+    for dim, at, weight in zip(dims, places, weights):
+        if weight is None:
+            x = x.index_select(dim, at[0])
+            continue
+        shape = [-1 if d == dim else 1 for d in range(x.dim())]
+        x = sum(x.float().index_select(dim, a) * w.view(shape)
+                for a, w in zip(at, weight)).to(x.dtype)
+    return x
+
+
+def resampling():
+    two, one = L([[0, 1, 3, 2], [1, 1, 0, 2]]), L([[4, 0, 2]])
+    weights = T((2, 4), offset=11)
+    for name in ['float32', 'bfloat16']:
+        x = T((1, 2, 4, 5), name)
+        case('fxjit.resample_dims', resampled, x, (2,), (two,), (weights,))
+        case('fxjit.resample_dims', resampled, x, (3,), (one,), (None,))
+    case('fxjit.resample_dims', resampled, T((1, 2, 4, 5)), (2, 3), (two, one),
+         (weights, None))
+    case('fxjit.resample_dims', resampled, T((1, 2, 4, 5), 'int32'), (2, 3),
+         (L([[3, 3, 0]]), one), (None, None))
+
+
 def upsampling():
+    resampling()
     x, wide = T((1, 2, 4, 5)), T((1, 2, 4, 5), 'float64')
     for image in (x, wide, T((1, 2, 4, 5), 'float16')):
         for mode in ['bilinear', 'bicubic']:

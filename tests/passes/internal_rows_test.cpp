@@ -38,6 +38,8 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.conv_last_work", Aliasing::never},
     {"fxjit.winograd", Aliasing::never},
     {"fxjit.window", Aliasing::never},
+    {"fxjit.resample", Aliasing::never},
+    {"fxjit.resample_dims", Aliasing::never},
     {"fxjit.adaptive_max_places1d", Aliasing::never},
     {"fxjit.adaptive_max_places2d", Aliasing::never},
     {"fxjit.adaptive_max_places3d", Aliasing::never},

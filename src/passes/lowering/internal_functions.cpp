@@ -215,7 +215,8 @@ Value run_resample(const ops::OpCall& call) {
   const ValueList args{call.tensor(0).to(DType::f32), Value::tuple(dims),
                        Value::tuple(places), Value::tuple(weights)};
   const Tensor out =
-      ops::run_eager({ops::get_op("resample"), args, call.source}).as_tensor();
+      ops::run_eager({ops::get_op("fxjit.resample_dims"), args, call.source})
+          .as_tensor();
   return call.flag(5) ? with_channels_back(out.contiguous()) : Value(out);
 }
 

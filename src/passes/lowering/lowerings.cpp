@@ -136,7 +136,7 @@ constexpr LoweringRow kLowerings[] = {
     {"avg_pool3d", lower_pool},
     {"group_norm", lower_group_norm},
     {"instance_norm", lower_instance_norm},
-    {"resample", lower_resample},
+    {"fxjit.resample_dims", lower_resample},
     {"index_select", lower_index_select},
     {"index", lower_index},
     {"gather", lower_gather},

@@ -98,7 +98,9 @@ Value lower_resample(GraphBuilder& b, const ops::Op&, const ValueList& args) {
   for (size_t i = 0; i < args[1].size(); ++i) {
     const int dim = wrap_dim(args[1].at(i).as_int(), x.dim());
     const Tensor* places = b.constant_of(args[2].at(i));
-    if (dim < 2 || !places || places->size(0) > kMostTaps) return {};
+    if (dim < 2 || !places || places->size(0) > kMostTaps ||
+        !all_of_type({args[3].at(i)}, DType::f32))
+      return {};
     along[static_cast<size_t>(dim + 3 - x.dim())] = {
         b.constant(as_places(*places), true), args[3].at(i)};
   }

@@ -1,136 +1,12 @@
 // Resize: every dim by itself, each new element a weighted sum of neighbours.
 #include <cmath>
+#include <utility>
 
 #include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/ops/resize_sources.h"
 
 namespace fxjit::onnx {
 namespace {
-
-// One dim. Numbers where they are known; else tensors and proxies.
-struct Line {
-  int64_t axis = 0;
-  Value scale;  // A number, or a tensor of one.
-  // The scale is this number over that one. Sizes stay whole numbers.
-  Value over, under = 1;
-  Value size, new_size;
-  Value roi_begin, roi_end;
-};
-
-Value real_line(const Value& count) {
-  return arange(count, None, None, DType::f64);
-}
-
-// A tensor of one number, which may be a proxy of a number.
-Value tensor_of(const Value& number) {
-  if (Recorder::example(number).is_tensor()) return number;
-  return function("torch.scalar_tensor", {number}, {{"dtype", DType::f64}});
-}
-
-// What falls outside of [0, size) is at its edge.
-Value inside(const Value& places, const Value& size) {
-  return clamp(places, 0, size - 1);
-}
-
-// The place in the input of each new element, as real numbers.
-Value origins(const Call& call, const Line& line, const std::string& mode) {
-  const Value x = real_line(line.new_size);
-  // As the scale says, which may be no whole number.
-  const Value wide = line.scale * line.size;
-  const auto over_ends = [&](const Value& numerator, const Value& otherwise) {
-    const Value last = wide - 1;
-    if (last.is_number())
-      return last.as_double() == 0 ? x * 0 + otherwise : numerator / last;
-    return where(tensor_of(last) == 0, x * 0 + otherwise, numerator / last);
-  };
-  const bool plain = line.under.is_int() && line.under.as_int() == 1;
-  const auto unscaled = [&](const Value& place) {
-    return (plain ? place : place * line.under) / line.over;
-  };
-  const Value half = unscaled(x + 0.5) - 0.5;
-  if (mode == "half_pixel") return half;
-  if (mode == "asymmetric") return unscaled(x);
-  if (mode == "align_corners") return over_ends(x * (line.size - 1), 0.0);
-  if (mode == "pytorch_half_pixel") {
-    if (wide.is_number()) return wide.as_double() == 1 ? x * 0 - 0.5 : half;
-    return where(tensor_of(wide) == 1, x * 0 - 0.5, half);
-  }
-  if (mode == "half_pixel_symmetric")  // Counted from the middle.
-    return unscaled(x + (0.5 - line.new_size / 2.0)) + (line.size - 1) / 2.0;
-  if (mode == "tf_crop_and_resize") {
-    const Value span = (line.roi_end - line.roi_begin) * (line.size - 1);
-    return over_ends(x * span, span / 2.0) + line.roi_begin * (line.size - 1);
-  }
-  call.fail("coordinate_transformation_mode: \"" + mode + "\" is unknown");
-}
-
-// Up to opset 10 places are rounded down.
-std::string nearest_mode(const Call& call) {
-  return call.text("nearest_mode",
-                   call.opset() < 11 ? "floor" : "round_prefer_floor");
-}
-
-// A number that is whole but for the rounding of a scale to a float is that
-// whole number.
-Value snapped(const Value& number) {
-  constexpr double kRounding = 0x1p-23;
-  const Value whole = round(number);
-  const Value near = le(abs(number - whole), (abs(whole) + 1) * kRounding);
-  return where(near, whole, number);
-}
-
-Value nearest_places(const Call& call, const Value& origin) {
-  const std::string mode = nearest_mode(call);
-  if (mode == "round_prefer_floor") return ceil(snapped(origin - 0.5));
-  if (mode == "round_prefer_ceil") return floor(snapped(origin + 0.5));
-  if (mode == "floor") return floor(snapped(origin));
-  if (mode == "ceil") return ceil(snapped(origin));
-  call.fail("nearest_mode: \"" + mode + "\" is unknown");
-}
-
-// Keys' cubic of the distances.
-Value cubic(const Value& distance, double a) {
-  const Value x = abs(distance);
-  const Value near = ((a + 2) * x - (a + 3)) * x * x + 1;
-  const Value far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
-  return where(x <= 1, near, where(x < 2, far, zeros_like(x)));
-}
-
-// Weights of the neighbours at these distances, [new size, neighbours].
-Value weights_of(const Call& call, const Value& distances, bool is_cubic,
-                 bool normalised) {
-  const Value weights =
-      is_cubic ? cubic(distances, call.real("cubic_coeff_a", -0.75))
-               : clamp(1 - abs(distances), 0.0, 1.0);
-  return normalised ? weights / sum(weights, -1, true) : weights;
-}
-
-// The number or 0-d tensor as a plain number, or a proxy of one.
-Value plain_number(const Call& call, const Value& number) {
-  if (number.is_number()) return number;
-  const Value example = Recorder::example(number);
-  return example.is_number() ? number : call.item_of(number);
-}
-
-// A window around each origin: wider than the kernel where elements are merged.
-Value neighbours(const Call& call, const Line& line, bool is_cubic,
-                 Value& stretch) {
-  const double reach = is_cubic ? 2 : 1;
-  stretch = 1.0;
-  Value first = 1 - reach, last = reach;
-  if (call.flag("antialias", false)) {
-    stretch = line.scale.is_number()
-                  ? Value(std::min(line.scale.as_double(), 1.0))
-                  : clamp(tensor_of(line.scale), None, 1.0);
-    if (stretch.is_number()) {
-      first = std::floor(-reach / stretch.as_double()) + 1;
-      last = 1 - first.as_double();
-    } else {
-      first = plain_number(call, floor(-reach / stretch) + 1);
-      last = 1 - first;
-    }
-  }
-  return arange(first, last + 1, None, DType::f64);
-}
 
 // Sums are made in a type that has parts behind the point and holds all numbers
 // of the call, those of 64 bits up to 2^53.
@@ -141,43 +17,58 @@ DType sum_type(const Call& call) {
 }
 
 Value resize_line(const Call& call, const Value& x, const Line& line,
-                  const std::string& mode, const std::string& transform) {
-  const Value origin = held(call, origins(call, line, transform));
-  if (mode == "nearest") {
-    const Value places = inside(nearest_places(call, origin), line.size);
-    return index_dim(x, line.axis, cast(call, places, DType::i64));
-  }
-  const bool is_cubic = mode == "cubic";
-  Value stretch;
-  const Value window = neighbours(call, line, is_cubic, stretch);
-  // An origin on an element counts as the right end of its window, the first
-  // of two equal neighbours.
-  const Value base = ceil(origin) - 1;
-  const Value places = unsqueeze(base, 1) + window;
-  Value distances = (places - unsqueeze(origin, 1)) * stretch;
-  Value weights =
-      weights_of(call, distances, is_cubic, call.flag("antialias", false));
-  if (call.flag("exclude_outside", false)) {
-    const Value outside = logical_or(places < 0, places >= line.size);
-    weights = masked_fill(weights, outside, 0.0);
-    weights = weights / sum(weights, -1, true);
-  }
-  const Value taken = index_dim(
-      x, line.axis, cast(call, inside(places, line.size), DType::i64));
+                  const Sources& from) {
+  const Value taken = index_dim(x, line.axis, from.places);
+  if (from.weights.is_none()) return taken;
   ValueList shape = {line.new_size, -1};
   for (int64_t d = line.axis + 1; d < call.rank(0); ++d) shape.emplace_back(1);
   const Value factors =
-      reshape(cast(call, weights, sum_type(call)), Value::list(shape));
-  Value y = sum(taken * factors, line.axis + 1);
-  if (transform == "tf_crop_and_resize") {
-    const Value off = logical_or(origin < 0, gt(origin, line.size - 1));
-    ValueList along = {-1};
-    along.insert(along.end(), shape.begin() + 2, shape.end());
-    y = masked_fill(y, reshape(off, Value::list(along)),
-                    call.real("extrapolation_value", 0));
-  }
-  return y;
+      reshape(cast(call, from.weights, sum_type(call)), Value::list(shape));
+  const Value y = sum(taken * factors, line.axis + 1);
+  if (from.off.is_none()) return y;
+  ValueList along = {-1};
+  along.insert(along.end(), shape.begin() + 2, shape.end());
+  return masked_fill(y, reshape(from.off, Value::list(along)),
+                     call.real("extrapolation_value", 0));
 }
+
+// Dims whose sources are known, which one call resizes together.
+class KnownDims {
+ public:
+  explicit KnownDims(const Call& call) : call_(call) {}
+
+  bool add(const Line& line, const Sources& from) {
+    const auto known = [&](const Value& value) {
+      return value.is_none() || call_.recorder().constant_of(value) != nullptr;
+    };
+    if (!known(from.places) || !known(from.weights) || !from.off.is_none())
+      return false;
+    const bool sums = !from.weights.is_none();
+    const DType dtype = sum_type(call_);
+    dims_.emplace_back(line.axis);
+    places_.push_back(sums ? transpose(from.places, 0, 1)
+                           : unsqueeze(from.places, 0));
+    weights_.push_back(
+        sums ? transpose(cast(call_, from.weights,
+                              dtype == DType::f64 ? dtype : DType::f32),
+                         0, 1)
+             : Value());
+    return true;
+  }
+
+  // `x` with the dims resized that were added.
+  Value resized(const Value& x) {
+    if (dims_.empty()) return x;
+    return function("fxjit.resample_dims",
+                    {x, Value::tuple(std::exchange(dims_, {})),
+                     Value::tuple(std::exchange(places_, {})),
+                     Value::tuple(std::exchange(weights_, {}))});
+  }
+
+ private:
+  const Call& call_;
+  ValueList dims_, places_, weights_;
+};
 
 // Input `i`, of a number for each of `axes`: numbers, or tensors of one.
 std::vector<Value> numbers_of(const Call& call, size_t i, size_t count) {
@@ -346,8 +237,14 @@ Value resize_by(const Call& call, const std::vector<Line>& lines,
   const DType dtype = call.dtype(0);
   const bool sums = mode != "nearest";
   Value y = sums ? cast(call, call[0], sum_type(call)) : call[0];
-  for (const Line& line : lines)
-    if (!changes_nothing(line)) y = resize_line(call, y, line, mode, transform);
+  KnownDims known(call);
+  for (const Line& line : lines) {
+    if (changes_nothing(line)) continue;
+    const Sources from = sources_of(call, line, mode, transform);
+    if (!known.add(line, from))
+      y = resize_line(call, known.resized(y), line, from);
+  }
+  y = known.resized(y);
   return cast(call, sums ? within(y, dtype) : y, dtype);
 }
 

@@ -217,8 +217,8 @@ constexpr OpRow kInterpolationRows[] = {
     // One dim after the other: tables [taps, size of the result] of places,
     // i64, and of weights, or None for one tap that is taken as it is. Half
     // types are summed in float32.
-    composed_row("resample", "input, dims, places, weights", "",
-                 decompose_resample),
+    composed_row("fxjit.resample_dims", "input, dims, places, weights",
+                 "fxjit.resample_dims", decompose_resample),
 };
 
 }  // namespace

@@ -53,7 +53,7 @@ ResizeTaps<float> nearest(const Resize& resize, bool exact) {
 template <typename C>
 ResizeTaps<C> linear(const Resize& resize) {
   ResizeTaps<C> taps{std::vector<std::vector<int64_t>>(2),
-               std::vector<std::vector<C>>(2)};
+                     std::vector<std::vector<C>>(2)};
   const C step = step_of<C>(resize);
   for (int64_t i = 0; i < resize.to; ++i) {
     const C at = std::max(C(0), place_of(i, step, resize));
@@ -77,7 +77,7 @@ ResizeTaps<C> cubic(const Resize& resize) {
     return ((kA * t - 5 * kA) * t + 8 * kA) * t - 4 * kA;
   };
   ResizeTaps<C> taps{std::vector<std::vector<int64_t>>(4),
-               std::vector<std::vector<C>>(4)};
+                     std::vector<std::vector<C>>(4)};
   const C step = step_of<C>(resize);
   for (int64_t i = 0; i < resize.to; ++i) {
     const C at = place_of(i, step, resize);
@@ -137,8 +137,9 @@ Value sampled(const Value& value, const std::vector<Resize>& resizes,
     places.push_back(table(taps.places));
     weights.push_back(table(taps.weights));
   }
-  return call_row("resample", {value, Value::tuple(dims), Value::tuple(places),
-                               Value::tuple(weights)});
+  return call_row(
+      "fxjit.resample_dims",
+      {value, Value::tuple(dims), Value::tuple(places), Value::tuple(weights)});
 }
 
 Value picked(const Value& value, const std::vector<Resize>& resizes,
@@ -148,8 +149,9 @@ Value picked(const Value& value, const std::vector<Resize>& resizes,
     dims.emplace_back(resize.axis);
     places.push_back(table(nearest(resize, exact).places));
   }
-  return call_row("resample", {value, Value::tuple(dims), Value::tuple(places),
-                               Value::tuple(ValueList(dims.size()))});
+  return call_row("fxjit.resample_dims",
+                  {value, Value::tuple(dims), Value::tuple(places),
+                   Value::tuple(ValueList(dims.size()))});
 }
 
 template <typename C>
