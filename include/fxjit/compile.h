@@ -34,6 +34,8 @@ namespace fxjit {
 // little. Tracing, editing and reading graphs need 256 KiB.
 inline constexpr size_t kCallStackBytes = size_t{64} << 10;
 
+// How a module is compiled. The defaults suit a server or a program that calls
+// one model at a time.
 struct CompileOptions {
   // Threads of one call, the calling one included; 0: all CPUs that the process
   // may use (affinity and cgroup quota).
@@ -164,6 +166,7 @@ struct StepProfile {
   double calls = 1;
 };
 
+// What profile() measured. Times are of wall clock.
 struct Profile {
   double call_microseconds = 0;  // Whole call, median.
   std::vector<StepProfile> steps;

@@ -45,6 +45,9 @@ struct ArgsKwargs {
   Kwargs kwargs;
 };
 
+// One node of a graph: torch.fx.Node. The graph owns it; pointers stay valid
+// until the graph is destroyed, also after the node was erased. Not
+// thread-safe.
 class Node {
  public:
   Node(const Node&) = delete;
