@@ -135,7 +135,7 @@ class Node {
   // `val()` as a tensor; InternalError naming the node when it is not one.
   const Tensor& val_tensor() const;
 
-  // The user's own entries. The const form does not allocate.
+  // The user's own entries. The const overload does not allocate.
   Meta& meta();
   const Meta& meta() const;
   // Line of the user's C++ code that made the call.

@@ -51,8 +51,8 @@ class ExternCode {
   // Number of independent tasks.
   virtual int64_t tasks() const { return 1; }
   virtual size_t scratch_bytes() const { return 0; }
-  // False for an operand that is a constant which the code holds in another
-  // form and never reads: null in calls.
+  // False for an operand that is a constant which the code holds itself, packed
+  // for example, and never reads. The operand is null in calls.
   virtual bool reads(size_t /*operand*/) const { return true; }
   virtual void run(const StepCall& call, int64_t begin, int64_t end) const = 0;
   virtual std::string describe() const = 0;

@@ -1,4 +1,4 @@
-// SubgraphMatcher: finds the places of a graph that have the form of a pattern
+// SubgraphMatcher: finds the places of a graph that match a pattern
 // (torch.fx.passes.utils.matcher_utils). A pattern is a graph whose placeholders
 // are wildcards: each stands for any one value, the same one wherever it is
 // used.
