@@ -11,7 +11,8 @@ namespace fxjit::passes {
 
 struct SharedHeads {
   // The heads [.., heads, rows, depth]. If `expanded`, `base` has the shape
-  // [.., heads, groups, rows, depth], and the heads are one index of its dim -3.
+  // [.., heads, groups, rows, depth], and each index of its dim -3 has the
+  // heads.
   fx::NodePtr base = nullptr;
   bool expanded = false;
   int64_t groups = 1;  // Times that each head is repeated, one after the other.
