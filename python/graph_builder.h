@@ -1,4 +1,5 @@
-// Builds a graph node by node from Python: fxjit/graphs.py walks torch.fx's.
+// Builds a graph node by node from Python. fxjit/graphs.py calls it for the
+// nodes of a torch.fx graph.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,7 +16,8 @@
 
 namespace fxjit::python {
 
-// A node of a graph that is being built, valid as long as its builder.
+// A node of a graph that is being built. It must not be used after its builder
+// is gone.
 struct BuiltNode {
   fx::NodePtr node;
 };
@@ -23,28 +25,29 @@ struct BuiltNode {
 // A node's name, and the Python traceback of the line it comes from.
 using NodeText = std::pair<std::string, std::string>;
 
-// One graph; used by one thread.
+// Builds one graph. Used by one thread at a time.
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name) : name_(std::move(name)) {}
 
-  // `like` is what is known of the node's value: (dtype, sizes, strides) of a
-  // tensor, a number, a list of these, or None. Sizes may be those of an example.
-  // `given`: nothing, or the value that callers may leave out.
+  // Adds an input. `like` is what is known of its value: (dtype, sizes,
+  // strides) of a tensor, a number, a list of these, or None; sizes may be
+  // those of an example. `given` is None, or the value of an input that callers
+  // may leave out.
   BuiltNode placeholder(const std::string& name, nanobind::handle like,
                         const nanobind::args& given);
-  // A member of the module: an array, whose memory is used as it is and must not
-  // change while programs of it are there.
+  // Adds an array as a member of the module. Its memory is used directly and
+  // must not change while programs of the graph exist.
   BuiltNode attribute(const std::string& name, nanobind::handle array);
-  // A member of the module: the graph of a branch or of a loop's body, which
-  // `body` has built and ends with `result`. That builder takes no calls
+  // Adds the graph of a branch or of a loop's body as a member of the module.
+  // `body` has built it and ends it with `result`; it takes no calls
   // afterwards.
   BuiltNode body(const std::string& name, GraphBuilder& body,
                  nanobind::handle result);
-  // A call of the op table's function `target`, as torch.fx prints it. None,
-  // and nothing added, where there is none, it does not take such arguments or
-  // would not give values `like` these, or its numbers come from PyTorch's
-  // generator, whose seed the user sets.
+  // Adds a call of the op table's function `target`, named as torch.fx prints
+  // it. Returns None, and adds nothing, if there is no such function, if it
+  // does not take these arguments, if its results would not be `like` these, or
+  // if its numbers come from PyTorch's generator, whose seed the user sets.
   nanobind::object call(const std::string& target, nanobind::tuple args,
                         nanobind::dict kwargs, const NodeText& text,
                         nanobind::handle like);
@@ -52,11 +55,11 @@ class GraphBuilder {
   nanobind::object call_method(const std::string& target, nanobind::tuple args,
                                nanobind::dict kwargs, const NodeText& text,
                                nanobind::handle like);
-  // A Python function on torch tensors, under a name by which graphs call it.
-  // The first of a name is kept for the rest of the process.
+  // Defines a Python function on torch tensors under a name by which graphs
+  // call it. The first function of a name is kept for the rest of the process.
   static const fx::Function& define(const std::string& title,
                                     const nanobind::object& function);
-  // A call of such a function, by the interpreter.
+  // Adds a call of such a function; the interpreter makes it.
   BuiltNode call_python(const std::string& title, nanobind::object function,
                         nanobind::tuple args, nanobind::dict kwargs,
                         const NodeText& text, nanobind::handle like);
@@ -74,7 +77,7 @@ class GraphBuilder {
   std::string name_;
   nn::Module root_;
   std::unique_ptr<fx::Graph> graph_ = std::make_unique<fx::Graph>();
-  // What is known of the nodes' values: tensors without memory, numbers.
+  // What is known of each node's value: tensors without data, or numbers.
   std::unordered_map<fx::NodePtr, Value> examples_;
 };
 

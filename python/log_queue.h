@@ -1,22 +1,23 @@
-// Messages of the library on their way to Python's logger "fxjit". The threads
-// that log may hold locks of the library, run on a stack of its own or be
-// unknown to Python, so they only put a message into a queue; a thread that
-// holds the GIL takes it from there.
+// Passes messages of the library on to Python's logger "fxjit". The thread that
+// logs may hold locks of the library, run on a stack of its own or be unknown
+// to Python. So it only puts the message into a queue, and a thread that holds
+// the GIL takes it from there.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace fxjit::python {
 
-// Messages go to the logger from now until Python ends. With FXJIT_DEBUG set
-// they are printed, as in programs without Python.
+// From now until Python ends, messages go to the logger. With FXJIT_DEBUG set
+// they are printed instead, as in programs without Python.
 void register_logging(nanobind::module_& module);
 
-// Gives the logger what the queue holds. Needs the GIL. What handlers throw is
-// reported as Python reports errors of destructors.
+// Gives the messages in the queue to the logger. Needs the GIL. What a handler
+// throws is reported as Python reports errors in destructors.
 void deliver_messages() noexcept;
 
-// Releases the GIL for its lifetime, and delivers once it has the GIL back.
+// Releases the GIL while it lives. When it has the GIL back, it delivers the
+// messages in the queue.
 class Unlocked {
  private:
   struct Delivery {

@@ -1,5 +1,5 @@
-// A file that a model was loaded from, held open: models can be copied and
-// pickled after the file was removed or replaced.
+// A file that a model was loaded from. It is held open, so that the model can
+// be copied and pickled after the file was removed or replaced.
 #pragma once
 
 #include <string>
@@ -9,19 +9,20 @@ namespace fxjit::python {
 class ModelFile {
  public:
   ModelFile() = default;
-  // UserError with the system's reason.
+  // Throws UserError with the system's reason if the file cannot be opened.
   explicit ModelFile(const std::string& path);
   ~ModelFile();
   ModelFile(ModelFile&& other) noexcept;
   ModelFile& operator=(ModelFile&& other) noexcept;
 
   explicit operator bool() const { return descriptor_ >= 0; }
-  // Under which this process can open it again.
+  // A path by which this process can open the file again, whatever happened to
+  // its name.
   std::string path() const;
-  // Where it was when it was opened, absolute; empty for none. UserError if another
-  // file or none is there now.
+  // The absolute path at which the file was opened; empty for no file. Throws
+  // UserError if another file, or none, is there now.
   std::string place() const;
-  // All of it. RuntimeError with the system's reason.
+  // The whole content. Throws RuntimeError with the system's reason.
   std::string bytes() const;
 
  private:

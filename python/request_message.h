@@ -1,15 +1,14 @@
-// The gRPC message of a request of the Open Inference Protocol
-// (ModelInferRequest), read without the interpreter's lock: the tensors'
-// elements go straight into arrays, and what stands around them is left to
-// protobuf.
+// Reads the gRPC message of a request of the Open Inference Protocol
+// (ModelInferRequest) without the interpreter's lock. The elements of tensors
+// go straight into arrays; protobuf reads what stands around them.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace fxjit::python {
 
-// Gives Python split_message, fill_contents and read_byte_contents. ValueError
-// says what is wrong with a message.
+// Adds split_message, fill_contents and read_byte_contents to the Python
+// module. They raise ValueError that says what is wrong with a message.
 void register_request_message(nanobind::module_& module);
 
 }  // namespace fxjit::python

@@ -5,9 +5,10 @@
 
 namespace fxjit::python {
 
-// CompileOptions::interrupted of models: a loop asks it, and Python's handlers
-// then run, if signals came, every few milliseconds and in Python's main thread
-// alone. What a handler raises is thrown (KeyboardInterrupt, say).
+// Makes CompileOptions::interrupted of models. A loop calls it before each
+// iteration. Every few milliseconds, and in Python's main thread alone, it runs
+// Python's handlers of signals that have come. What a handler raises is thrown,
+// such as KeyboardInterrupt.
 std::function<bool()> interrupted_by_signals();
 
 }  // namespace fxjit::python

@@ -24,6 +24,7 @@ struct ReferenceValues {
   std::map<std::string, Value, std::less<>> nodes = {};
 };
 
+// What check() compares with, and how exactly.
 struct CheckOptions {
   CompileOptions compile;
   // How far numbers may be off, relative to the greatest of a tensor. Nothing:
@@ -36,6 +37,7 @@ struct CheckOptions {
   bool reduce = true;
 };
 
+// What check() found.
 struct CheckResult {
   // Why the module's results are wrong: which number, what was expected and how
   // far it may be off. Empty when all agree.
@@ -70,6 +72,7 @@ struct CheckResult {
 
   size_t results = 0;  // So many tensors were compared.
   std::string bounds;  // What the bounds are, as a clause.
+  // The findings as text for people, several lines.
   std::string text() const;
 };
 

@@ -34,6 +34,8 @@ namespace fxjit {
 // little. Tracing, editing and reading graphs need 256 KiB.
 inline constexpr size_t kCallStackBytes = size_t{64} << 10;
 
+// How a module is compiled. The defaults suit a server or a program that calls
+// one model at a time.
 struct CompileOptions {
   // Threads of one call, the calling one included; 0: all CPUs that the process
   // may use (affinity and cgroup quota).
@@ -44,9 +46,9 @@ struct CompileOptions {
   // interpreter while one background thread compiles, `wait` compiles first.
   enum class NewShape { wait, behind };
   NewShape new_shape = NewShape::wait;
-  // Sums of matrix products in order of depth, one chain each, so that a row
-  // gives bitwise the same result alone and in any batch. Costs time where few
-  // rows are computed together.
+  // Every sum of a matrix product is added up in order of depth, in one chain.
+  // A row then gives bitwise the same result alone and in any batch. Costs time
+  // where few rows are computed together.
   bool strict_sums = false;
   // What computes matrix products: loops generated for each, or oneDNN where it
   // can (f32 on avx512 with a bias, gelu or additions behind; generated loops
@@ -54,50 +56,57 @@ struct CompileOptions {
   // for f32 (docs/decisions/generated_products.md).
   enum class Contraction { automatic, generated, onednn };
   Contraction contraction = Contraction::automatic;
-  // How f32 convolutions are computed. `automatic` transforms 3x3 windows of
-  // stride 1 where that takes less time (Winograd's F(2x2) and F(4x4)): two to
-  // three times as fast, but it rounds up to twice as much, one NaN or infinity
-  // reaches all results of its tile of 4 x 4 pixels, and infinities may become
-  // NaN. `direct`, and strict_sums, leave that out.
+  // How f32 convolutions are computed. `automatic` uses Winograd's transforms,
+  // F(2x2) and F(4x4), for 3x3 windows of stride 1 where they take less time.
+  // That is two to three times as fast, but rounds up to twice as much; one NaN
+  // or infinity reaches all results of its tile of 4 x 4 pixels, and infinities
+  // may become NaN. `direct` never uses them, nor does strict_sums.
   enum class Convolution { automatic, direct };
   Convolution convolution = Convolution::automatic;
-  // Products of up to 6 rows by weights of 2 MiB and more, or by more weights
-  // together than the second-level cache holds, take as long as the weights
-  // take to arrive, so they are kept in fewer bytes. `exact` keeps the
-  // same numbers: in half of the bytes where all are numbers of f16 or bf16 (as
-  // in checkpoints of such types), in 7/8 for up to 3 rows where they have few
-  // different exponents (as most have; avx512 only). `rounded` keeps others in
-  // 3/4 for up to 4 rows (avx2: 2), as fixed-point numbers of 24 bits. Each is
-  // off by less than 2^-22 of the largest of its output, results by less than
-  // sums of f32 lose otherwise; factors above 2^100 may overflow. Weights of a
-  // wider spread, for which that would not hold, stay exact. Where products of
-  // more rows use weights too, both forms are kept, but never 3/4 or 7/8 beside
-  // f32 that is there before. strict_sums leaves all of this out.
+  // How weights of products of few rows (up to 6) are stored. Such products
+  // take as long as the weights take to arrive from memory, so weights of 2 MiB
+  // and more are stored in fewer bytes; smaller ones, too, if all of them
+  // together exceed the second-level cache.
+  //
+  // `exact` keeps every number. It takes half of the bytes if all numbers are
+  // numbers of f16 or bf16, as in checkpoints of such types. It takes 7/8 for
+  // up to 3 rows if the weights have few different exponents, as most have
+  // (avx512 only). `rounded` stores all others as fixed-point numbers of 24
+  // bits, 3/4 of the bytes, for up to 4 rows (2 on avx2). A weight is then off
+  // by less than 2^-22 of the largest one of its output, and results by less
+  // than sums of f32 lose anyway; factors above 2^100 may overflow. Weights of
+  // a wider spread, for which that would not hold, stay exact.
+  //
+  // If products of more rows use the weights as well, both formats are kept,
+  // but never 3/4 or 7/8 beside f32. strict_sums switches all of this off.
   enum class NarrowWeights : uint8_t { never, exact, rounded };
   NarrowWeights narrow_weights = NarrowWeights::rounded;
-  // Bytes of compiled programs (steps, code, primitives and working memory) kept
-  // per module; the least recently used beyond it are dropped. Weights do not
-  // count. Free output blocks come on top, an eighth of it at most, and what all
-  // modules share: up to 40 MB of code, primitives and free memory.
+  // The most bytes of compiled programs (steps, code, primitives and working
+  // memory) that a module keeps; beyond it the least recently used are dropped.
+  // Weights do not count. On top come free output blocks, an eighth of the cap
+  // at most, and what all modules share: up to 40 MB of code, primitives and
+  // free memory.
   size_t memory_cap = size_t{256} << 20;
   // Folder of compiled objects. Nothing: $FXJIT_CACHE, else the XDG cache
   // folder; empty text: no disk cache.
   std::optional<std::string> cache_folder;
-  // Files of write_kernel_pack() to take kernels from before the cache is asked
-  // and anything compiled. One that cannot be used is reported by a warning.
+  // Files made by write_kernel_pack(). Kernels are taken from them before the
+  // cache is asked or anything is compiled. A file that cannot be used is
+  // reported by a warning.
   std::vector<std::string> kernel_packs;
-  // The same with the kernels of common layers that were compiled when the
-  // library was built, for the CPU of that machine; they lie beside it, in
-  // fxjit/kernels.pack, or where $FXJIT_KERNELS says (empty: nowhere).
+  // Whether to use the pack that was made when the library was built, with the
+  // kernels of common layers for the CPU of that machine. It lies beside the
+  // library, in fxjit/kernels.pack, or where $FXJIT_KERNELS says (empty:
+  // nowhere).
   bool shipped_kernels = true;
-  // Code that is not scheduled for the CPU of this machine, but serves any of the
-  // level: what packs for other machines are made of.
+  // Generates code for any CPU of the level instead of scheduling it for this
+  // machine's. Meant for packs that are made for other machines.
   bool portable_kernels = false;
-  // How many iterations a loop of control flow (fx/control_flow.h) may take: the
-  // next is a RuntimeError. 0: as many as it takes.
+  // The most iterations that a loop of control flow (fx/control_flow.h) may
+  // take; the next one throws RuntimeError. 0: no limit.
   int64_t loop_limit = 0;
-  // Asked before each iteration; where it holds, the call ends with a
-  // RuntimeError. Called by the threads that call the module.
+  // Called before each iteration of such a loop, by the threads that call the
+  // module. If it returns true, the call ends with a RuntimeError.
   std::function<bool()> interrupted;
   // Passes to leave out, by name (see optional_passes()).
   std::vector<std::string> disabled_passes;
@@ -108,11 +117,11 @@ struct CompileOptions {
   bool debug_support = false;
 };
 
-// Writes what a folder of CompileOptions::cache_folder holds to one file, whole
-// or not at all, and returns the number of kernels: an application that ships
-// it answers at once where the same build of the library runs on the same CPU
-// (portable_kernels: on any of the level), and compiles elsewhere. Throws UserError when the folder has no kernels or
-// cannot be read, or the file cannot be written.
+// Writes the kernels in a folder of CompileOptions::cache_folder to one file,
+// whole or not at all, and returns their number. An application that ships the
+// file need not compile them if the same build of the library runs on the same
+// CPU (with portable_kernels: on any CPU of the level). Throws UserError if the
+// folder has no kernels or cannot be read, or if the file cannot be written.
 size_t write_kernel_pack(const std::string& cache_folder,
                          const std::string& file);
 
@@ -120,27 +129,29 @@ size_t write_kernel_pack(const std::string& cache_folder,
 // FXJIT_BACKEND=interpreter is set. Throws UserError for bad options.
 void compile(fx::GraphModule& module, const CompileOptions& options = {});
 
-// Compiles for inputs like these (values of the placeholders, tensors real or
-// meta) and waits for it. False, and a warning logged, when these inputs stay
-// with the interpreter. Only up to the first node that does: what follows it is
-// compiled when a call comes there. UserError when the module was not compiled.
+// Compiles for inputs like these, one value for each placeholder (tensors may
+// be meta), and waits for it. Returns false, and logs a warning, if these
+// inputs stay with the interpreter. If a node stays with the interpreter, only
+// the part before it is compiled; what follows is compiled when a call comes
+// there. Throws UserError if the module was not compiled.
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs);
 
-// A call with its results in memory of the caller's: the i-th tensor that the
-// module returns, counted through lists and dicts, is written to outputs[i],
-// straight by the compiled program where that is dense in row-major order,
-// begins at a multiple of 64 bytes and shares no memory with an input, by a copy
-// at the end elsewhere. Returns what the module returns, with `outputs` as its
-// tensors. UserError when count, dtypes or sizes differ from the result's, or an
-// output is read only, shares elements with itself or another output; nothing is
-// written then. Outputs must not be memory of the module's parameters.
+// Calls the module with results in the caller's memory. The i-th tensor of the
+// result, counted through lists and dicts, is written to outputs[i]. The
+// compiled program writes it directly if outputs[i] is row-major, begins at a
+// multiple of 64 bytes and shares no memory with an input; otherwise it is
+// copied at the end. Returns what the module returns, with `outputs` as its
+// tensors. Throws UserError, and writes nothing, if count, dtypes or sizes
+// differ from the result's, or if an output is read-only or shares elements
+// with itself or another output. Outputs must not be memory of the module's
+// parameters.
 Value call_into(fx::GraphModule& module, const ValueList& args,
                 std::span<const Tensor> outputs);
 
-// What was compiled, for each shape: steps, which ops each holds, which are
-// native; and why something is not. A node that stays with the interpreter ends
-// a part of the graph; the next part is listed under the shapes that came out.
-// Empty when nothing was compiled.
+// A text on what was compiled for each tuple of input shapes: the steps, which
+// ops each holds, which are native, and why others are not. A node that stays
+// with the interpreter ends a part of the graph; the next part is listed under
+// the shapes that came out of it. Empty if nothing was compiled.
 std::string report(const fx::GraphModule& module);
 
 // One step of a compiled program, as the median over calls.
@@ -164,6 +175,7 @@ struct StepProfile {
   double calls = 1;
 };
 
+// What profile() measured. Times are of wall clock.
 struct Profile {
   double call_microseconds = 0;  // Whole call, median.
   std::vector<StepProfile> steps;

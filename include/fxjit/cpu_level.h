@@ -19,6 +19,8 @@ enum class CpuLevel : uint8_t {
 // sse41 on a machine that has not even that; see host_supports.
 CpuLevel host_cpu_level();
 
+// Whether this machine and its operating system have all instructions of the
+// level.
 bool host_supports(CpuLevel level);
 
 // "sse41", "avx2", "avx512".

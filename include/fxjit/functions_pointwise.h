@@ -7,12 +7,13 @@
 
 namespace fxjit {
 
-// Arithmetic.
+// Arithmetic. `alpha` multiplies `other` of add and sub; rsub is other - input.
 Value add(const Arg& input, const Arg& other, const Arg& alpha = None);
 Value sub(const Arg& input, const Arg& other, const Arg& alpha = None);
 Value rsub(const Arg& input, const Arg& other);
 Value mul(const Arg& input, const Arg& other);
-// `rounding_mode`: None, "trunc" or "floor".
+// `rounding_mode`: None for true division, "trunc" for towards zero, "floor"
+// for down. floor_divide rounds down.
 Value div(const Arg& input, const Arg& other, const Arg& rounding_mode = None);
 Value true_divide(const Arg& input, const Arg& other);
 Value floor_divide(const Arg& input, const Arg& other);
@@ -26,11 +27,14 @@ Value reciprocal(const Arg& input);
 Value square(const Arg& input);
 Value sqrt(const Arg& input);
 Value rsqrt(const Arg& input);
+// Bounds; `min` and `max` are numbers or tensors, None for no bound. NaN stays
+// NaN.
 Value clamp(const Arg& input, const Arg& min = None, const Arg& max = None);
 Value clamp_min(const Arg& input, const Arg& min);
 Value clamp_max(const Arg& input, const Arg& max);
 Value minimum(const Arg& input, const Arg& other);  // NaN if either is NaN.
 Value maximum(const Arg& input, const Arg& other);
+// input + weight * (end - input).
 Value lerp(const Arg& input, const Arg& end, const Arg& weight);
 // input + value * tensor1 * tensor2; input + value * tensor1 / tensor2.
 Value addcmul(const Arg& input, const Arg& tensor1, const Arg& tensor2,
@@ -38,7 +42,8 @@ Value addcmul(const Arg& input, const Arg& tensor1, const Arg& tensor2,
 Value addcdiv(const Arg& input, const Arg& tensor1, const Arg& tensor2,
               const Arg& value = None);
 
-// Rounding; `round` takes ties to even.
+// Rounding to integers in the input's dtype; `round` takes ties to even. frac
+// is input - trunc(input).
 Value floor(const Arg& input);
 Value ceil(const Arg& input);
 Value round(const Arg& input);
@@ -87,7 +92,8 @@ Value isnan(const Arg& input);
 Value isinf(const Arg& input);
 Value isfinite(const Arg& input);
 
-// Logic on truth values; bits of integers (logic on bools).
+// Logic: logical_ functions on truth values, giving bool; bitwise_ functions on
+// the bits of integers, or on bools. Shifts are arithmetic for signed integers.
 Value logical_and(const Arg& input, const Arg& other);
 Value logical_or(const Arg& input, const Arg& other);
 Value logical_xor(const Arg& input, const Arg& other);
@@ -99,7 +105,10 @@ Value bitwise_not(const Arg& input);
 Value bitwise_left_shift(const Arg& input, const Arg& other);
 Value bitwise_right_shift(const Arg& input, const Arg& other);
 
-// Choice, copies, casts.
+// Choice, copies, casts. `where` takes `input` where the bool `condition` is
+// true, else `other`; masked_fill puts `value` where the bool `mask` is true.
+// The `_like` functions take the shape and, when `dtype` is None, the dtype of
+// the input.
 Value where(const Arg& condition, const Arg& input, const Arg& other);
 Value masked_fill(const Arg& input, const Arg& mask, const Arg& value);
 Value clone(const Arg& input);
@@ -127,7 +136,8 @@ Value hardsigmoid(const Arg& input, bool inplace = false);
 Value hardswish(const Arg& input, bool inplace = false);
 Value mish(const Arg& input, bool inplace = false);
 Value silu(const Arg& input, bool inplace = false);
-// Identity unless `training`, which is refused when run (NotImplementedError).
+// The input itself unless `training`. In training each element becomes 0 with
+// probability `p`, and the others are divided by 1 - p.
 Value dropout(const Arg& input, double p = 0.5, bool training = true,
               bool inplace = false);
 Value softsign(const Arg& input);

@@ -11,23 +11,29 @@
 
 namespace fxjit {
 
-// In [0, 1); of mean 0 and deviation 1. `size` is a list of ints.
+// Numbers in [0, 1) (rand), and normal numbers of mean 0 and deviation 1
+// (randn). `size` is a list of ints; the dtype is float32 when None. The
+// `_like` functions take shape and dtype of the input.
 Value rand(const Arg& size, const Arg& dtype = None);
 Value randn(const Arg& size, const Arg& dtype = None);
 Value rand_like(const Arg& input, const Arg& dtype = None);
 Value randn_like(const Arg& input, const Arg& dtype = None);
-// Integers from `low` up to `high`, which is not one of them.
+// Integers in [low, high), int64 when `dtype` is None.
 Value randint(const Arg& low, const Arg& high, const Arg& size,
               const Arg& dtype = None);
 Value randint_like(const Arg& input, const Arg& low, const Arg& high,
                    const Arg& dtype = None);
-// 0 ... n - 1 in random order.
+// The integers 0 ... n - 1 in random order: [n], int64 when `dtype` is None.
 Value randperm(const Arg& n, const Arg& dtype = None);
-// `mean` and `std` are numbers, with `size`, or one of them at least a tensor.
+// Normal numbers. `mean` and `std` are two numbers, with a `size`; or at least
+// one of them is a tensor, with the mean or deviation of each element.
 Value normal(const Arg& mean, const Arg& std, const Arg& size = None);
-// 1 with the chance that `input` holds at this place, or `p`.
+// 1 or 0 for each element. The probability of a 1 is the input's element or, if
+// given, the number `p`.
 Value bernoulli(const Arg& input, const Arg& p = None);
-// Positions in each row of weights.
+// Draws `num_samples` positions from each row of `input`, whose elements are
+// weights: [rows, weights] to int64 [rows, num_samples], or without rows.
+// Without `replacement` no position is drawn twice from a row.
 Value multinomial(const Arg& input, const Arg& num_samples,
                   const Arg& replacement = None);
 

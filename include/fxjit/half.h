@@ -8,6 +8,7 @@
 
 namespace fxjit {
 
+// IEEE binary16: 1 sign bit, 5 bits of exponent, 10 of mantissa.
 struct Half {
   uint16_t bits = 0;
 
@@ -16,6 +17,7 @@ struct Half {
   explicit operator float() const;
 };
 
+// bfloat16: the upper half of a float, with 7 bits of mantissa.
 struct BFloat16 {
   uint16_t bits = 0;
 

@@ -38,6 +38,7 @@ struct Size {
   std::optional<int64_t> example;  // In the call that was exported.
 };
 
+// One leaf of the arguments of an imported program.
 struct Input {
   // `constant`: a value that the exporter compiled into the program, which a
   // caller may leave out and may not change. `sequence`: a list of tensors.
@@ -58,6 +59,7 @@ struct Input {
   std::string_view type_name() const;  // "float32"; as the file declares it.
 };
 
+// One leaf of the result of an imported program.
 struct Output {
   std::string name;  // Unique, of letters, digits and '_': "z_0".
   std::string path;  // "['z'][0]"; empty where the program returns one value.

@@ -36,6 +36,7 @@ struct BufferInspection {
   int32_t first = -1, last = -1;  // Steps that use it; -1: none does.
 };
 
+// One operand of a step.
 struct OperandInspection {
   int32_t buffer = -1;  // Of the step's program; -1: nothing is read.
   bool written = false;
@@ -44,6 +45,7 @@ struct OperandInspection {
   std::string apart;
 };
 
+// One step of a compiled program.
 struct StepInspection {
   StepReport report;
   StepProfile profile;
@@ -63,6 +65,7 @@ struct KernelInspection {
   std::string assembly;
 };
 
+// One compiled program: of a whole graph, or of one part of it.
 struct ProgramInspection {
   std::string inputs;   // As in ProgramReport.
   std::string begin;
@@ -81,6 +84,7 @@ struct ProgramInspection {
   KernelInspection driver;
 };
 
+// What inspect() returns. All of it is a copy; nothing refers to the module.
 struct Inspection {
   std::vector<ProgramInspection> programs;  // Parts, in the order of the call.
   std::vector<KernelInspection> kernels;

@@ -9,8 +9,10 @@
 
 namespace fxjit {
 
+// From the least to the most severe.
 enum class LogLevel { debug, info, warning, error };
 
+// Takes one message, without a line break at its end.
 using LogCallback = std::function<void(LogLevel, std::string_view)>;
 
 // Replaces the callback; an empty function restores the default. The callback
@@ -19,11 +21,12 @@ using LogCallback = std::function<void(LogLevel, std::string_view)>;
 void set_log_callback(LogCallback callback);
 
 // Messages below `level` are dropped; the default callback prints all others.
-// As long as this was not called a callback of the user's gets those from
-// `info`.
+// Until this is called, a callback of the user's gets messages from `info` on.
 void set_log_level(LogLevel level);
 LogLevel log_level();
 
+// Gives a message to the callback, unless its level is dropped. Never throws
+// what a callback throws.
 void log(LogLevel level, std::string_view message);
 
 }  // namespace fxjit

@@ -16,8 +16,8 @@ bool surely_runs(const Value* lo, const Value* hi) {
 
 }  // namespace
 
-// The test stands at the end, after a guard before the first iteration: the
-// form that LLVM would otherwise have to rotate the loop into.
+// The test stands at the end, after a guard before the first iteration. LLVM
+// would otherwise have to rotate the loop into that order.
 Values VectorBuilder::loop(Value* lo, Value* hi, Value* step,
                            const Values& init, LoopBody body) {
   llvm::BasicBlock* before = ir_.GetInsertBlock();

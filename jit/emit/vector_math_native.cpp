@@ -24,7 +24,7 @@ Value* call_x86(VectorBuilder& b, intrinsic::ID id, Values args) {
   return b.ir().CreateIntrinsic(id, {}, args);
 }
 
-// The unmasked form of an AVX-512 intrinsic: the pass-through operand, all
+// The unmasked variant of an AVX-512 intrinsic: the pass-through operand, all
 // lanes on, rounding as the control register says.
 Value* call_x86_512(VectorBuilder& b, intrinsic::ID id, Values args) {
   args.push_back(llvm::PoisonValue::get(b.vec(b.f32())));

@@ -55,7 +55,8 @@ class Convolution {
   size_t packed_bytes() const { return packed_bytes_; }
   // Whether some slice reads the weight as it is.
   bool reads_plain_weight() const;
-  // Names the packed form: equal for equal bytes of equal weights.
+  // The key of the packed weights: equal keys mean equal bytes for equal
+  // weights.
   const ShapeKey& packed_key() const { return packed_key_; }
   // "brgconv:avx512_core, channels last".
   std::string describe() const;
@@ -101,8 +102,9 @@ class Convolution {
 // wants them.
 MemoryDesc plain_weights(const ConvShape& shape);
 
-// Null when there is no fast one. `weights` fixes the packed form of the
-// weights to that of an earlier slice where it is not null. Throw Failure.
+// Null when there is no fast one. `weights`, unless null, is the layout that an
+// earlier slice has packed the weights in, which this one must read too. Throw
+// Failure.
 std::unique_ptr<ConvPrimitive> make_direct_conv(
     const ConvShape& shape, const_dnnl_memory_desc_t weights);
 // For products on planes large enough; null otherwise.

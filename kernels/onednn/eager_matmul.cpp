@@ -38,7 +38,7 @@ MatmulShape product_shape(const MatmulArgs& args) {
   return {args, args.bias != nullptr};
 }
 
-// --- Operands in forms that oneDNN reads. ---
+// --- Operands as oneDNN reads them. ---
 
 struct Matrices {
   const void* data;

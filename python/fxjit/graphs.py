@@ -1,4 +1,4 @@
-"""Graphs of torch.fx as graphs of fxjit."""
+"""Builds graphs of fxjit from graphs of torch.fx, node by node."""
 
 import itertools
 import logging
@@ -21,18 +21,19 @@ def function_name(target):
 
 
 def is_known(target):
-    """Whether fxjit's table of ops has it."""
+    """Whether fxjit's table of ops has the function."""
     return has_function(function_name(target))
 
 
 def gives_views(target):
-    """Whether results of a known op may be memory of its arguments."""
+    """Whether results of a known op may share memory with its arguments."""
     return may_alias(function_name(target))
 
 
 def in_pairs(graph_module):
-    """Makes calls on two numbers of sums and products of several sizes: AOT Autograd writes one
-    call, though Python's functions take two numbers and torch.fx's code has the first two alone."""
+    """Splits sums and products of several sizes into calls with two numbers. AOT Autograd writes
+    one call with all of them, but Python's functions take two numbers, and torch.fx's code passes
+    the first two only."""
     graph = graph_module.graph
     for node in graph.nodes:
         while node.target in (operator.add, operator.mul) and len(node.args) > 2:
@@ -43,13 +44,15 @@ def in_pairs(graph_module):
 
 
 def hint(number):
-    """A plain number, or that of the example for a symbolic one; None where there is none.
-    Asking a symbolic number itself would make the graph hold for that number only."""
+    """The number itself or, for a symbolic one, its value in the example; None if there is none.
+    The symbolic number is not asked itself, because the graph would then hold for that value
+    only."""
     return number if isinstance(number, int) else number.node.hint
 
 
 def known_of(value):
-    """What GraphBuilder wants to know of a node's value."""
+    """What GraphBuilder wants to know of a node's value: dtype, sizes and strides of a tensor, or a
+    number."""
     if isinstance(value, torch.Tensor) and value.layout == torch.strided:
         if value.dim() > MAX_RANK:
             raise NotImplementedError(f"tensors of {value.dim()} dims; there may be {MAX_RANK}")
@@ -106,8 +109,8 @@ def _leaves(tree):
 
 
 def _holding(function, args, kwargs):
-    """(function, args, kwargs) of the same call, in which the function has the held arguments and
-    is given all others in a list."""
+    """The same call as (function, args, kwargs) for a function that holds the arguments that only
+    Python knows, and is given all others in a list."""
     leaves = _leaves((args, kwargs))
 
     def call(given):

@@ -1,4 +1,5 @@
-"""How the results of a graph lie in memory, where PyTorch's own lie otherwise than fxjit's."""
+"""The memory layout of a graph's results, where PyTorch's results are laid out in another way than
+fxjit's."""
 
 import operator
 
@@ -18,8 +19,8 @@ _WHOLE_STORAGE = {_aten.select_scatter.default, _aten.slice_scatter.default,
 
 
 class Places:
-    """Of the results of a graph that AOT Autograd made: of some it takes strides and offset to make
-    views of the caller's tensors."""
+    """The layouts of the results of a graph that AOT Autograd made. AOT Autograd takes strides and
+    offset of some results to make views of the caller's tensors, so these must be PyTorch's."""
 
     def __init__(self, graph_module):
         results = graph_module.graph.output_node().args[0]
@@ -31,11 +32,12 @@ class Places:
         self._replayed = _replayed(graph_module, copies) if copies else None
 
     def views(self, args):
-        """Views of the arguments that lie as results have to: (number of the result, view)s."""
+        """Views of the arguments whose layout the results must have, as pairs (number of the
+        result, view)."""
         return self._replayed(*args) if self._replayed else ()
 
     def laid(self, results, views):
-        """The results, in other memory where they lie otherwise."""
+        """The results; those that are laid out in another way are copied."""
         laid = [r if order is None else _in_order(r, order)
                 for r, order in zip(results, self._orders, strict=True)]
         for i, view in views:
@@ -44,7 +46,7 @@ class Places:
 
 
 def _behind(is_one, graph):
-    """The nodes of which this holds, and all that are computed from these."""
+    """The nodes for which `is_one` is true, and all nodes that are computed from them."""
     found = set()
     for node in graph.nodes:
         if is_one(node) or any(n in found for n in node.all_input_nodes):

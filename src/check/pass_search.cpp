@@ -27,7 +27,8 @@ class GraphWatch {
       if (result_difference(outcome, expected_).empty()) return;
       wrong_after_ = pass;
     } catch (const std::exception&) {
-      // Eager functions cannot run this form, so that it says nothing.
+      // Eager functions cannot run the graph at this stage, so it tells
+      // nothing.
     }
     over_ = true;
   }

@@ -154,9 +154,10 @@ double layer_length(const nn::Module& layer, const ValueList& args) {
   return longest;
 }
 
-// How much rounding may change arguments and result of a call, in units in the
-// last place of the type in which it computes. The error of a sum grows as the
-// root of its length, since its roundings are independent.
+// What rounding may do to arguments and result of a call, relative, in units in
+// the last place of the type that is computed in. Errors of sums grow as the
+// root of their length: n of them that do not know each other, each at the level
+// of sums.
 double rounding_steps(const WideInterpreter::Called& called,
                       const ValueList& args, const Value& result) {
   constexpr double kElementwise = 2;  // Of smooth functions.
@@ -325,9 +326,8 @@ ValueList WideInterpreter::disturbed(const ValueList& args, double scale) {
   });
 }
 
-// Changes each number by at least half of `scale`, so that no deviation is
-// missed, and by different amounts, so that the deviations of two values do not
-// cancel.
+// By half of `scale` at least, so that no deviation is missed; not all by the
+// same, so that deviations of two values do not cancel.
 void WideInterpreter::disturb(const Tensor& t, double scale, double offset) {
   if (!is_floating(t.dtype())) return;
   const Tensor wide = t.to(DType::f64).clone();

@@ -1,6 +1,7 @@
-// What an exported program may be called with: the containers of its arguments,
-// and for each leaf its type, its sizes, ranges of the symbols in them, and the
-// conditions (guards) that the exporter relied on. Immutable.
+// The checks of a call of an exported program. It knows the containers of the
+// arguments and, for each leaf, its dtype, its sizes, the ranges of their
+// symbols, and the conditions (guards) that the exporter relied on. Immutable
+// and thread-safe.
 #pragma once
 
 #include <map>
@@ -31,10 +32,10 @@ struct Argument {
 
 class InputChecks {
  public:
-  // `formulas` has one list for each input: a formula for each of its sizes
-  // (one for a number), none for what is outside the grammar.
+  // For each input, a formula for each of its sizes (one for a number); none
+  // for a size that the grammar of formulas does not cover.
   using Formulas = std::vector<std::vector<std::optional<SizeFormula>>>;
-  // `format`: what messages start with, "pt2".
+  // `format` begins all messages, "pt2" for example.
   InputChecks(std::string format, std::vector<Argument> arguments, std::vector<imported::Input> inputs,
               Formulas formulas, std::map<std::string, Range> ranges,
               std::vector<Guard> guards);
@@ -42,10 +43,12 @@ class InputChecks {
   const std::vector<Argument>& arguments() const { return arguments_; }
   const std::string& format() const { return format_; }
 
-  // One value for each argument; those that hold constants only may be missing.
-  // TypeError.
+  // The arguments in order, one value for each. Arguments that hold constants
+  // only may be missing. Throws TypeError for wrong, missing or unknown
+  // arguments.
   ValueList bind(const ValueList& args, const Kwargs& kwargs) const;
-  // Guards about what is no size of an input: not checked.
+  // The guards that are not checked, because they are about something else than
+  // sizes of inputs.
   const std::vector<std::string>& unchecked_guards() const {
     return unchecked_;
   }
@@ -79,8 +82,8 @@ class InputChecks {
   std::map<std::string, Range> ranges_;
   std::vector<Guard> guards_;
   std::vector<std::string> unchecked_;
-  // Names in formulas and guards: the first size that is a symbol alone, and
-  // the dim of the input that a guard names.
+  // Where each name of formulas and guards is read: the first size that is this
+  // symbol alone, or the dim that a guard names.
   std::map<std::string, Place> places_;
 };
 
@@ -88,7 +91,8 @@ class InputChecks {
 void set_checks(imported::Program& program,
                 std::shared_ptr<const InputChecks> checks);
 
-// "['z'][0]" for the way to each leaf of `tree`, in order, behind `path`.
+// The path of each leaf of `tree`, in order, such as "['z'][0]", with `path` in
+// front.
 std::vector<std::string> leaf_paths(const Value& tree, const std::string& path);
 
 }  // namespace fxjit::import

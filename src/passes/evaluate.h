@@ -1,5 +1,6 @@
-// Computes what a ModelGraph of any form stands for, by eager functions: so a
-// pass is held against the captured graph without generated code.
+// Computes what a ModelGraph at any stage of the compiler stands for, by eager
+// functions. A pass is so compared with the captured graph without generated
+// code.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
-// Weights that passes made of a module's weights, for all shapes of the module:
-// what is made of the same tensors is the same tensor, so that it is packed
-// once. What is made of files is the same tensor in all modules of the process.
+// Keeps the weights that passes make of a module's weights, for all shapes of
+// the module. What is made of the same tensors is then the same tensor, and so
+// packed once. What is made of tensors in files is shared by all modules of the
+// process.
 #pragma once
 
 #include <functional>
@@ -15,8 +16,8 @@
 
 namespace fxjit::passes {
 
-// Thread-safe. Keeps nothing alive: with the last program that reads them, made
-// weights are gone.
+// Thread-safe. It keeps nothing alive: a made weight is freed with the last
+// program that reads it.
 class FoldedWeights {
  public:
   // What `make` gives for these sources (undefined ones stand for none) and
@@ -29,7 +30,8 @@ class FoldedWeights {
 
  private:
   struct Made {
-    // Another tensor may come to lie where a freed one was.
+    // The sources are remembered weakly, because another tensor may take the
+    // address of one that was freed.
     std::vector<std::weak_ptr<const void>> sources;
     std::vector<std::weak_ptr<Storage>> storages;
     std::vector<Tensor> metas;
@@ -42,8 +44,9 @@ class FoldedWeights {
   std::map<std::string, Made> made_;
 };
 
-// A tensor with the dtype of `source` and these sizes, as many elements: its
-// numbers are made when they are read, as `source` is mostly read once then.
+// A tensor with the dtype of `source` and these sizes, of as many elements. Its
+// numbers are made when they are read, since such a tensor is mostly read once,
+// for packing.
 Tensor made_when_read(const Tensor& source, const Dims& sizes,
                       std::function<void(std::byte* out)> make);
 

@@ -2,11 +2,11 @@
 // its get_attr nodes name. Passes take one and give one; the captured graph is
 // never touched. Every node but the output has its val() set.
 //
-// Forms, each checked by verify():
+// A graph is at one of three stages (GraphForm), which verify() checks:
 //   normalized  calls are call_function of canonical spellings with all
 //               parameters bound by position; composite ops still whole
 //   lowered     composite ops decomposed; views are as_strided of a node that
-//               owns memory; contractions are matmul
+//               owns memory; matrix products are `contract`
 //   fused       calls are call_module of `regions`, or as_strided
 #pragma once
 

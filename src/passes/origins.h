@@ -11,7 +11,8 @@
 
 namespace fxjit::passes {
 
-// In the order in which they were computed; empty when nothing is known.
+// The names of those nodes, in the order in which they were computed; empty if
+// none is known.
 std::vector<std::string> origins_of(const fx::Node& node);
 
 // For people, of a Node: the line of the user's that made the call, or its
@@ -26,7 +27,7 @@ void take_origins(fx::Node& node, std::span<const fx::NodePtr> replaced);
 std::vector<fx::NodePtr> calls_between(std::span<const fx::NodePtr> inputs,
                                        fx::NodePtr last);
 
-// A copy of `node` under the builder: both stand for the same.
+// States that `copy`, made by the builder, stands for what `node` stands for.
 void copy_origins(const fx::Node& node, fx::Node& copy);
 
 }  // namespace fxjit::passes

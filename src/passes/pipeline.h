@@ -1,6 +1,6 @@
-// The passes in order, from a captured graph and the shapes of one call to a
-// fused ModelGraph. Each pass can be disabled by name where that leaves a
-// correct graph, is verified after it has run, and shown to an observer.
+// Runs the passes in order, from a captured graph and the shapes of one call to
+// a fused ModelGraph. A pass can be disabled by name if the graph is correct
+// without it. After each pass the graph is verified and shown to an observer.
 #pragma once
 
 #include <functional>
@@ -17,13 +17,14 @@
 
 namespace fxjit::passes {
 
-// Functions that follow the passes as they run; each may be empty. The library
-// sets them itself: no option of a user reaches them.
+// Functions called around each pass; each may be empty. The library sets them,
+// for dumps and tests; users have no option for them.
 struct PassHooks {
-  // Called after each pass that changed something, with the structure of the
-  // result.
+  // Called after each pass that changed something. The result of the graph has
+  // its structure again.
   std::function<void(std::string_view pass, const ModelGraph& model)> observer;
-  // Called before it and may change the graph: tests plant faults by it.
+  // Called before the observer, and may change the graph. Tests plant faults
+  // with it.
   std::function<void(std::string_view pass, ModelGraph& model)> alter;
 };
 
@@ -35,19 +36,19 @@ struct PipelineOptions {
   bool direct_convolutions = false;  // Likewise.
   bool strict_sums = false;          // Likewise.
   bool serial = false;               // One thread runs the program.
-  // Where recurrent layers may make the product with their inputs themselves;
-  // none: nowhere.
+  // Set if recurrent layers may compute the product with their inputs
+  // themselves.
   std::optional<RecurrentMachine> recurrent;
   PassHooks hooks;
 };
 
-// The passes behind normalize.
+// Runs all passes after normalize.
 ModelGraph run_pipeline(ModelGraph normalized, const PipelineOptions& options);
 ModelGraph run_pipeline(const fx::GraphModule& module,
                         std::span<const Value> inputs,
                         const PipelineOptions& options);
 
-// Names that PipelineOptions::disabled may hold.
+// The names that PipelineOptions::disabled may contain.
 std::vector<std::string> optional_passes();
 
 }  // namespace fxjit::passes

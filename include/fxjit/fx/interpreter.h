@@ -15,7 +15,7 @@
 
 namespace fxjit::fx {
 
-// Values of nodes of one graph.
+// The values of the nodes of one graph while it runs, in torch a dict `env`.
 class Env {
  public:
   Env() = default;
@@ -39,8 +39,8 @@ class Env {
   size_t size_ = 0;
 };
 
-// Which values die after which node. Valid until the graph is edited; shared by
-// any number of interpreters.
+// For each node, the values that no later node uses. Valid until the graph is
+// edited. Immutable, so any number of interpreters may share it.
 class ExecutionPlan {
  public:
   explicit ExecutionPlan(const Graph& graph);
@@ -51,6 +51,9 @@ class ExecutionPlan {
   std::vector<NodePtr> dead_;
 };
 
+// Runs a graph node by node, as torch.fx.Interpreter. Derived classes override
+// the functions for single opcodes, or run_node. One run at a time; module and
+// graph must outlive the object.
 class Interpreter {
  public:
   // Runs `module.graph()`. Values are dropped after their last use when
@@ -75,6 +78,8 @@ class Interpreter {
   // One value per placeholder; clears `args`, so that inputs die early.
   Value boxed_run(ValueList* args);
 
+  // The value of one node, and by opcode the functions that compute it. `args`
+  // and `kwargs` hold values in place of nodes.
   virtual Value run_node(const Node& node);
   virtual Value placeholder(const Target& target, const ValueList& args,
                             const Kwargs& kwargs);

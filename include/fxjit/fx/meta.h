@@ -12,8 +12,8 @@
 
 namespace fxjit::fx {
 
-// Entries in order of insertion. Meant for a handful of keys: look-ups are
-// linear.
+// The metadata of a node, torch's node.meta: values by key, in order of
+// insertion. Meant for a handful of keys, as look-ups are linear.
 class Meta {
  public:
   const Value* find(std::string_view key) const;

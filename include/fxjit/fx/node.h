@@ -45,6 +45,9 @@ struct ArgsKwargs {
   Kwargs kwargs;
 };
 
+// One node of a graph: torch.fx.Node. The graph owns it; pointers stay valid
+// until the graph is destroyed, also after the node was erased. Not
+// thread-safe.
 class Node {
  public:
   Node(const Node&) = delete;
@@ -132,7 +135,7 @@ class Node {
   // `val()` as a tensor; InternalError naming the node when it is not one.
   const Tensor& val_tensor() const;
 
-  // The user's own entries. The const form does not allocate.
+  // The user's own entries. The const overload does not allocate.
   Meta& meta();
   const Meta& meta() const;
   // Line of the user's C++ code that made the call.

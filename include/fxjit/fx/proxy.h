@@ -17,8 +17,10 @@ namespace fxjit::fx {
 
 class TracerBase;
 
-// A proxy kept beyond its tracer may be copied and destroyed; any other use is a
-// RuntimeError. While its tracer lives, its node must, too.
+// A value that is not known while a module is traced: it stands for a node of
+// the graph, and its tracer records the calls on it. A proxy kept beyond its
+// tracer may be copied and destroyed; any other use is a RuntimeError. While
+// its tracer lives, its node must, too.
 class Proxy : public ProxyBase {
  public:
   Proxy(NodePtr node, TracerBase* tracer);

@@ -17,8 +17,8 @@ namespace fxjit::fx {
 class PyTreeCodeGen : public CodeGen {
  public:
   // `orig_args` are the arguments of the traced function, `in_spec` has one
-  // child for each. `of_module`: the function is a method, its generated form
-  // lists "self". Without `out_spec` results are left as they are.
+  // child for each. `of_module`: the function is a method, so the generated
+  // code lists "self". Without `out_spec` results are left as they are.
   PyTreeCodeGen(std::vector<std::string> orig_args, TreeSpec in_spec,
                 std::optional<TreeSpec> out_spec, bool of_module);
 

@@ -1,5 +1,5 @@
-// replace_pattern: finds the places of a graph that have the form of a pattern
-// and puts other code there (torch.fx.subgraph_rewriter).
+// replace_pattern: finds the places of a graph that match a pattern and puts
+// other code there (torch.fx.subgraph_rewriter).
 //
 //   fx::replace_pattern(
 //       *gm, [](Value x, Value w) { return fxjit::relu(fxjit::matmul(x, w)); },
@@ -26,7 +26,7 @@ namespace fxjit::fx {
 
 // A pattern or a replacement: a graph, a graph module, a module or function to
 // be traced. Graphs given by reference must outlive it and the matches found
-// with it; the other forms are kept alive.
+// with it; all others are kept alive.
 class Subgraph {
  public:
   Subgraph(const Graph& graph)  // NOLINT: converts by intent

@@ -45,6 +45,7 @@ struct TracedFunction {
   std::function<Value(std::vector<Value> bound)> run;
 };
 
+// torch's arguments of Tracer.
 struct TracerOptions {
   // Functions recorded although they are not wrapped: those in these modules
   // ("math" has "math.sqrt"), and these (by name; "len" is "builtins.len").
@@ -54,6 +55,9 @@ struct TracerOptions {
   bool param_shapes_constant = false;
 };
 
+// Records a module's `forward` as a graph, as torch.fx.Tracer. Derived classes
+// decide what is a leaf and how values are recorded. Used by one thread at a
+// time.
 class Tracer : public TracerBase {
  public:
   // Parameter proxies of the running trace, by qualified name.

@@ -44,6 +44,8 @@ class TracedArgument : public Counted {
   virtual Value fx_create_arg(TracerBase& tracer) = 0;
 };
 
+// What tracers share: making nodes and proxies, and the answers to what traced
+// code asks of a proxy. torch's TracerBase.
 class TracerBase {
  public:
   // Wraps a node in a proxy of the caller's choice.
@@ -73,6 +75,8 @@ class TracerBase {
   virtual NodePtr create_node(Opcode kind, const Target& target, ValueList args,
                               Kwargs kwargs, std::string_view name = {},
                               const Value& type = {});
+  // Makes a proxy of a node; makes a node and its proxy, by `factory` if one is
+  // given.
   virtual Value proxy(NodePtr node);
   virtual Value create_proxy(Opcode kind, const Target& target, ValueList args,
                              Kwargs kwargs, std::string_view name = {},
@@ -80,6 +84,8 @@ class TracerBase {
                              const ProxyFactory& factory = nullptr);
   // Turns what user code passes into what a node may hold.
   virtual Value create_arg(const Value& value);
+  // What a proxy gives for bool(), iteration and keys(). By default the first
+  // two throw TraceError, and keys() is recorded as a call_method.
   virtual bool to_bool(Proxy& proxy);
   virtual std::vector<Value> iter(Proxy& proxy);
   virtual Value keys(Proxy& proxy);

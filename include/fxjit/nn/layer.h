@@ -54,7 +54,7 @@ class LayerArgs {
   ArgumentReader* named_ = nullptr;
 };
 
-// How an argument stands in the printed form of a layer.
+// How an argument stands in the printed text of a layer.
 enum class Shown : uint8_t {
   named,        // "eps=1e-05"
   bare,         // "1e-05"

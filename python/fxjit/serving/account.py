@@ -1,5 +1,6 @@
-"""The account of the bytes that requests hold: bodies as they come, unpacked and parsed, messages,
-answers. What would go beyond its limit is refused, so that memory stays bounded."""
+"""Counts the bytes that requests hold in memory: bodies as they arrive, unpacked and parsed,
+messages, and answers. A request that would go beyond the limit is refused, so that memory stays
+bounded."""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ class Account:
         self._lock = threading.Lock()
 
     def open(self) -> Held:
-        """What one request holds, nothing yet."""
+        """Opens the account of one request, which holds nothing yet."""
         return Held(self)
 
     def take(self, size: int, own: int = 0) -> None:
-        """Overloaded where others hold what is asked for; TooLarge where one that has `own`
-        already asks for more than there is."""
+        """Counts `size` more bytes for a request that has `own` already. Raises Overloaded if other
+        requests hold too much, TooLarge if the request alone exceeds the limit."""
         with self._lock:
             if own + size > self.limit:
                 raise TooLarge(f"the request takes {own + size} bytes or more when it is worked "
@@ -36,7 +37,8 @@ class Account:
 
 
 class Held:
-    """Bytes that one request holds until it is closed and no thread works on it any more."""
+    """The bytes of one request. They count until it is closed and no thread works on it any
+    more."""
 
     def __init__(self, account: Account):
         self._account, self.size = account, 0
@@ -44,7 +46,7 @@ class Held:
         self._users = 1  # The request itself, and each thread that works on it.
 
     def grow(self, size: int) -> None:
-        """Overloaded, TooLarge."""
+        """Counts more bytes. Raises Overloaded or TooLarge (Account.take)."""
         with self._lock:
             self._account.take(size, self.size)
             self.size += size
@@ -55,7 +57,8 @@ class Held:
             self._account.give(size)
 
     def share(self) -> None:
-        """Keeps the bytes until one more close(): a thread works on them."""
+        """Says that a thread works on the bytes: they count until close() has been called once
+        more."""
         with self._lock:
             self._users += 1
 

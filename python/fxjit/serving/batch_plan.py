@@ -1,10 +1,10 @@
-"""Which requests of a model may share a call, and how their rows are put together and taken
-apart.
+"""Decides which requests of a model may share a call, joins their rows into one call, and cuts the
+results apart again. Used by batcher.py.
 
-Rows are the places of dim 0 where every input has the same symbol there. An output has rows in
-each dim of that symbol: a request gets its own rows of all of them. Dims of other symbols may be
-padded where the model says that this changes nothing (Padding), and are cut back behind it.
-"""
+A row is one index of dim 0. Inputs have rows if dim 0 of all of them has the same symbol. An output
+has rows in each of its dims with that symbol, and a request is given its own rows of all of them.
+Dims with other symbols may be padded if the model's configuration says that this changes no result
+(Padding); outputs are cut back to the sizes of the request."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ Shapes = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Padding:
-    """Inputs by name with the value behind their own, up to a multiple of `multiple`."""
+    """How inputs are padded: for each input by name, the number that fills the places behind its
+    own, up to a multiple of `multiple`."""
 
     values: dict[str, float]
     multiple: int = 16
 
 
 def row_symbol(inputs: tuple[Tensor, ...]) -> str | None:
-    """The symbol of dim 0 that all inputs share."""
+    """The symbol that all inputs have as their dim 0; None if they share none."""
     first = {one.sizes[0] if one.sizes else None for one in inputs}
     symbol = first.pop() if len(first) == 1 else None
     return symbol if isinstance(symbol, str) and symbol.isidentifier() else None
 
 
 def shown(sizes: tuple[int | str, ...]) -> str:
-    """Sizes for a client's eyes. Symbols that the exporter made up (s77) become "batch" in dim 0
-    and letters elsewhere."""
+    """Sizes as text for a client. Symbols that the exporter made up (s77) become "batch" in dim 0
+    and single letters elsewhere."""
     letters, names = iter("nmkpqrstuv"), {}
     if sizes and re.fullmatch(MADE_UP, str(sizes[0])):
         names[sizes[0]] = "batch"
@@ -51,7 +52,8 @@ def shown(sizes: tuple[int | str, ...]) -> str:
 
 
 def check_array(tensor: Tensor, array: np.ndarray, symbols: dict[str, int]) -> None:
-    """BadRequest unless datatype, rank and sizes fit; `symbols` takes what each stands for."""
+    """Raises BadRequest unless datatype, rank and sizes of the array fit the input. Adds the size
+    that each symbol stands for to `symbols`."""
     given = datatype_of(array)
     if given != tensor.datatype:
         raise BadRequest(f"input {tensor.name}: expected {tensor.datatype}, got {given}")
@@ -73,8 +75,9 @@ def _mentions(size: int | str, symbols: set[str]) -> bool:
 
 
 class BatchPlan:
-    """How the requests of one model share calls; `rows` None: they do not. ValueError where what
-    is asked for cannot be."""
+    """How the requests of one model share calls. If `rows` is None, they do not. Raises ValueError
+    if the configuration asks for something impossible, such as cutting an output whose size is
+    computed from the number of rows."""
 
     def __init__(self, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...],
                  batched: bool, padding: Padding | None = None):
@@ -99,12 +102,13 @@ class BatchPlan:
                       for symbol in cut}
 
     def most_rows(self, wanted: int) -> int:
-        """Of a call: as many as are wanted and the model takes."""
+        """The most rows of a call: as many as are wanted, if the model takes that many."""
         most = self._most.get(self.rows)
         return wanted if most is None else min(wanted, most)
 
     def symbols_of(self, arrays: list[np.ndarray]) -> dict[str, int]:
-        """Checks one array for each input, and gives what each symbol stands for."""
+        """Checks the arrays of a request, one for each input, and returns the size that each symbol
+        stands for."""
         symbols: dict[str, int] = {}
         for tensor, array in zip(self.inputs, arrays, strict=True):
             check_array(tensor, array, symbols)
@@ -116,7 +120,8 @@ class BatchPlan:
         return padded if most is None else max(size, min(padded, most))
 
     def key(self, arrays: list[np.ndarray]) -> Shapes:
-        """Equal for requests that may share a call: their shapes without rows, as padded."""
+        """A key that is equal for requests which may share a call: their shapes after padding,
+        without rows."""
         shapes = []
         for tensor, array in zip(self.inputs, arrays, strict=True):
             shapes.append(tuple(
@@ -125,7 +130,7 @@ class BatchPlan:
         return tuple(shapes)
 
     def joined(self, requests: list[list[np.ndarray]]) -> list[np.ndarray]:
-        """One array for each input, with the rows of all."""
+        """The arrays of one call, one for each input, with the rows of all requests."""
         return [self._join(tensor, [arrays[place] for arrays in requests])
                 for place, tensor in enumerate(self.inputs)]
 
@@ -150,7 +155,8 @@ class BatchPlan:
 
     def parts(self, results: list[np.ndarray],
               symbols: list[dict[str, int]]) -> list[list[np.ndarray]]:
-        """The outputs of each request; `symbols` as symbols_of() gave them."""
+        """Cuts the results of a call into the outputs of each request. `symbols` has for each
+        request what symbols_of() returned."""
         made, at = [], 0
         for own in symbols:
             count = own[self.rows] if self.rows is not None else 0

@@ -1,4 +1,5 @@
-"""The queue before a model and the threads that empty it, several requests a call."""
+"""The queue of requests in front of a model, and the threads that take requests from it, several
+for one call."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ Seconds = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """instances: calls of the model at a time. max_batch: most rows of a call, unless one
-    request has more. delay: seconds that the oldest request waits for others to join it, less
-    where nobody comes. queue: most requests that wait."""
+    """instances: calls of the model that may run at the same time. max_batch: the most rows of a
+    call, unless one request alone has more. delay: the most seconds that the oldest request waits
+    for others to join it; it waits less if nobody comes. queue: the most requests that may wait."""
 
     instances: int
     max_batch: int = 32
@@ -34,8 +35,9 @@ class BatchOptions:
 
 
 class Job:
-    """A request in the queue. `results` or `error` is there when `done` is called, in the thread
-    that computed it, with all jobs that ended together. Times are of time.monotonic()."""
+    """A request in the queue. `done` is called once with all jobs that ended together, in the
+    thread that computed them; each then has `results` or `error`. Times are of time.monotonic(), in
+    seconds."""
 
     def __init__(self, arrays: list[np.ndarray], deadline: float | None,
                  done: Callable[[list[Job]], None], priority: int = LAST):
@@ -51,11 +53,11 @@ class Job:
 
 
 class Batcher:
-    """Thread-safe. Requests beyond the queue raise Overloaded at once; a request whose time is
-    over, or that is cancelled, before its call begins is not computed. One that fails, fails
-    alone: a call that raises is made again for each request on its own. `on_call` is told of each
-    call that succeeded: its arrays, and the seconds for putting them together, for the model and
-    for taking its results apart."""
+    """Thread-safe. A request that finds the queue full raises Overloaded at once. A request is not
+    computed if it is cancelled, or its deadline passes, before its call begins. If a call raises,
+    it is made again for each of its requests alone, so that one bad request fails alone. `on_call`
+    is told of each call that succeeded: its arrays, and the seconds for joining them, for the
+    model, and for cutting the results apart."""
 
     def __init__(self, engine: Engine, plan: BatchPlan, options: BatchOptions,
                  on_call: Callable[[list[np.ndarray], Seconds], None] = lambda *told: None):
@@ -73,11 +75,12 @@ class Batcher:
             thread.start()
 
     def __len__(self) -> int:
-        """Requests that wait."""
+        """The number of requests that wait."""
         return len(self._queue)
 
     def submit(self, job: Job) -> None:
-        """Checks the arrays (BadRequest) and queues the job."""
+        """Queues the job behind all of its priority. Raises BadRequest for arrays that do not fit,
+        NotReady after close(), Overloaded if the queue is full."""
         job.symbols = self.plan.symbols_of(job.arrays)
         job.key = self.plan.key(job.arrays)
         job.rows = job.symbols[self.plan.rows] if self.plan.rows is not None else 1
@@ -95,7 +98,8 @@ class Batcher:
             self._changed.notify()
 
     def cancel(self, job: Job) -> bool:
-        """Takes a job out of the queue without a call of `done`; False where it has begun."""
+        """Takes a job out of the queue without calling `done`. Returns False if its call has
+        begun."""
         with self._changed:
             try:
                 self._queue.remove(job)
@@ -105,7 +109,7 @@ class Batcher:
             return True
 
     def close(self) -> None:
-        """Refuses new requests, computes those that wait, and ends the threads."""
+        """Refuses new requests, waits until the waiting ones are computed, and ends the threads."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -119,7 +123,8 @@ class Batcher:
                 self._busy -= 1
 
     def _take(self) -> list[Job]:
-        """The next requests for one call, empty at the end."""
+        """Waits for requests and returns those of the next call; empty when the batcher has been
+        closed and nothing waits."""
         with self._changed:
             while True:
                 self._drop_expired()
@@ -161,14 +166,15 @@ class Batcher:
         return self._shared(group)
 
     def _shared(self, group: list[Job]) -> list[Job]:
-        """The part of these that leaves as much for each other instance, where nothing else waits
-        for them: one long call beside idle cores would make all of its requests late."""
+        """The part of `group` that this instance computes. If nothing else waits, the other idle
+        instances get equal parts: one long call beside idle cores would make all of its requests
+        late."""
         lacking = self.options.instances - 1 - (len(self._queue) - len(group))
         return group if lacking <= 0 else group[:-(-len(group) // (lacking + 1))]
 
     def _patience(self, group: list[Job]) -> float:
-        """Seconds to wait for more: none when nothing else runs, so that a lone client never
-        waits, nor when nobody has come for a quarter of the delay."""
+        """Seconds to wait for more requests. None at all if no call runs, so that a lone client
+        never waits, and none if nobody has come for a quarter of the delay."""
         rows = sum(job.rows for job in group)
         if self.plan.rows is None or self._closing or self._busy == 0 or (
                 rows >= self._max_batch):

@@ -1,4 +1,5 @@
-"""What computes: a model of fxjit by the names and datatypes of the protocol."""
+"""What computes behind the server: a model of fxjit, addressed by the names and datatypes of the
+protocol."""
 
 from __future__ import annotations
 
@@ -27,14 +28,14 @@ class Engine(Protocol):
     outputs: tuple[Tensor, ...]
 
     def example(self) -> dict[str, tuple[int, ...]] | None:
-        """Sizes of each input that may fit together; None where there is no telling."""
+        """For each input, sizes that fit together; None if nothing tells them."""
 
     def run(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """One array for each of `outputs`, from one for each of `inputs`. BadRequest for what
-        the model refuses, ModelFailed for its other errors."""
+        """Computes one array for each of `outputs` from one array for each of `inputs`. Raises
+        BadRequest for what the model refuses, ModelFailed for its other errors."""
 
     def compiled_size(self) -> tuple[int, int]:
-        """Programs that are kept, and their bytes."""
+        """The number of compiled programs that are kept, and their bytes."""
 
 
 def _datatype(path: str, name: str, dtype: str | None) -> str:
@@ -48,8 +49,8 @@ def _datatype(path: str, name: str, dtype: str | None) -> str:
 
 
 def _example_of(inputs: list[Any]) -> dict[str, tuple[int, ...]] | None:
-    """The sizes of the exported call; where the file tells none, as ONNX does not, a guess for each
-    symbol: 1 row, 16 of everything else."""
+    """The sizes of the exported call. If the file has none, as in ONNX, each symbol is guessed: 1
+    row, 16 of everything else."""
     guessed: dict[str, int] = {}
     made: dict[str, tuple[int, ...]] = {}
     for one in inputs:

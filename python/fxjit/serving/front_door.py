@@ -1,4 +1,4 @@
-"""What both protocols do with a request: find the model, count, time and log it."""
+"""What both protocols do with a request: they find its model, count it, time it and log it here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME, EXTENSIONS = "fxjit", ["model_repository", "model_configuration", "binary_
 
 
 class _Asked:
-    """What a request asks for, and which version answers it once that is found."""
+    """A request, and the version of a model that answers it, once that is found."""
 
     def __init__(self, name: str, version: str, request_id: str):
         self.name, self.version, self.id = name, version, request_id
@@ -34,8 +34,8 @@ class _Asked:
 
 
 class FrontDoor:
-    """max_bytes: of one body. max_held: of the account of all that requests hold. Of one event
-    loop."""
+    """Used by one event loop. max_bytes: the largest body. max_held: the limit of the account of
+    all requests, in bytes."""
 
     def __init__(self, repository: Repository, max_bytes: int = 64 << 20,
                  max_held: int = 512 << 20):
@@ -46,16 +46,16 @@ class FrontDoor:
 
     @property
     def held(self) -> int:
-        """Bytes of requests that are being worked on."""
+        """The bytes that requests hold now."""
         return self.account.held
 
     @property
     def in_flight(self) -> int:
-        """Requests to models that are being worked on."""
+        """The number of requests to models that are being answered now."""
         return len(self._open)
 
     def end(self) -> None:
-        """Answers NotReady to the requests that are open, and to all that come."""
+        """Answers NotReady to all open requests and to all that come later."""
         self._ended = True
         for task in list(self._open):
             task.cancel()
@@ -111,8 +111,8 @@ class FrontDoor:
                     read: Callable[[], Awaitable[Request]],
                     write: Callable[[Answer, Request], Awaitable[Any]],
                     arrive: Callable[[], Awaitable[None]] | None = None) -> Any:
-        """Lets a request arrive, reads it, has it answered and writes the answer. Nothing arrives
-        for a model that is not there. ServingError."""
+        """Receives a request, reads it, has the model answer it and writes the answer. If there is
+        no such model, the body is not received. Raises ServingError."""
         request_id = request_id or new_id()
         asked = _Asked(name, version, request_id)
         task = asyncio.current_task()

@@ -1,5 +1,6 @@
-"""Which messages of gRPC may be on their way at a time. The library holds a message until it is
-whole, and tells nothing of it before, so each that does not come at once counts as the largest."""
+"""Limits how many messages of gRPC may arrive at the same time. The gRPC library holds a message
+until it is complete and says nothing of it before, so each message that does not arrive at once is
+counted as the largest possible one."""
 
 from __future__ import annotations
 
@@ -18,9 +19,10 @@ AT_ONCE = 0.02  # Seconds of a message whose bytes the account does not have yet
 
 
 class Receipts:
-    """Of one event loop. Half of the account is for messages of up to `largest` bytes: so many are
-    received at a time. Others wait, and the oldest that is still coming after PATIENCE is refused
-    in their favour. seconds: for each message."""
+    """Used by one event loop. Half of the account is reserved for messages of up to `largest`
+    bytes, so that this many arrive at the same time and others wait. If others wait, the oldest
+    message that has been arriving for longer than PATIENCE is refused. seconds: the time that each
+    message may take."""
 
     def __init__(self, account: Account, largest: int, seconds: float):
         self._account, self._seconds = account, seconds

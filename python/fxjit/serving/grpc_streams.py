@@ -15,9 +15,9 @@ Work = Callable[[bytes, Any, Held], Awaitable[bytes]]
 
 
 class Room:
-    """Bounds the streams that are open. Each waits for messages without an end and may hold one
-    that has not come whole, of which the library tells nothing: it counts as the largest. A quarter
-    of the account is for them."""
+    """Limits the number of open streams. A stream waits for messages without end and may hold an
+    incomplete one, of which the gRPC library says nothing, so it is counted as the largest possible
+    message. A quarter of the account is reserved for streams."""
 
     def __init__(self, account: Account, largest: int):
         share = account.limit // 4

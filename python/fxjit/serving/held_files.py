@@ -59,8 +59,8 @@ class _Held:
 
 
 class HeldFiles:
-    """Of one version of a model. copied_bytes: the largest file that is copied. `changes`, `lost`
-    and `close` may be called by several threads."""
+    """The files of one version of a model. copied_bytes: the size up to which a file is copied.
+    `changes`, `lost` and `close` may be called by several threads."""
 
     def __init__(self, copied_bytes: int):
         self._copied_bytes = copied_bytes
@@ -74,8 +74,8 @@ class HeldFiles:
             self._held[path] = _Held(path, descriptor, _facts(descriptor))
 
     def opened(self, path: pathlib.Path) -> str:
-        """The name by which the model opens this file, until `opening_done`: of its copy, or its
-        own. OSError; fxjit.UserError where it changes meanwhile."""
+        """The path by which the model opens this file, valid until `opening_done`: that of its copy
+        or its own. Raises OSError, and fxjit.UserError if the file changes while it is copied."""
         self.hold(path)
         held = self._held[path]
         size = held.facts[0]
@@ -102,8 +102,8 @@ class HeldFiles:
             self._close_copy(held)
 
     def changes(self) -> tuple[list[pathlib.Path], list[pathlib.Path]]:
-        """Files that were written over since they were opened, and since this was asked: those of
-        which there is a copy, and those that the model reads."""
+        """The files that were written since they were opened and since the last call of this
+        method, in two lists: those that were copied, and those that the model reads."""
         copied: list[pathlib.Path] = []
         mapped: list[pathlib.Path] = []
         with self._lock:

@@ -1,6 +1,6 @@
-"""uvicorn's connections with bounds: on their number, on the bytes and time of headers, on idle
-ones, and on requests that come before the one before them is answered. uvicorn has an option for idle
-ones alone; llhttp, which it parses with, has none."""
+"""uvicorn's connections with limits: on their number, on the bytes and the time of headers, on idle
+connections, and on requests that arrive before earlier ones are answered. uvicorn itself limits
+idle connections only, and llhttp, its parser, limits nothing."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ LINGER_SECONDS = 5  # For the rest of a body that was answered before its end.
 
 @dataclass
 class Limits:
-    """connections: in all, and of one address. header_seconds: from the first byte of a request, or
-    from the connection, to the end of its headers."""
+    """connections: the most connections in all, and the most of one address. header_seconds: the
+    time from the first byte of a request, or from the opening of the connection, to the end of the
+    headers."""
 
     connections: int = 1024
     of_address: int = 1024
@@ -40,7 +41,8 @@ class Limits:
         return self.addresses.total()
 
     def enter(self, address: str) -> str:
-        """Why there may not be one more connection; else "", and it is counted."""
+        """Counts one more connection and returns ""; if there may be no more, returns the reason
+        instead."""
         if self.open >= self.connections:
             return f"{self.connections} connections are open already"
         if self.addresses[address] >= self.of_address:

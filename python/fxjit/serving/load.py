@@ -51,8 +51,8 @@ def _near(got: np.ndarray, wanted: np.ndarray) -> bool:
 
 
 def why_not_alone(engine: Engine) -> str:
-    """Why two rows in one call may not give what each gives on its own, as the sizes say or random
-    numbers; empty where they do."""
+    """Why the rows of one call may influence each other, because of the sizes or because of random
+    numbers; empty if each row gives what it gives alone."""
     symbol, sizes = row_symbol(engine.inputs), engine.example()
     if symbol is None:
         return "the inputs have no first size in common that may change"
@@ -86,7 +86,7 @@ def _why_not_near(engine: Engine, sizes: dict[str, tuple[int, ...]]) -> str:
 
 
 def rows_are_alone(engine: Engine) -> bool:
-    """Whether two rows in one call give what each gives on its own."""
+    """Whether each of two rows in one call gives what it gives alone."""
     return not why_not_alone(engine)
 
 

@@ -1,4 +1,5 @@
-"""Models by name and version: loaded and unloaded at run time."""
+"""All models of a server, by name and version. They are loaded and unloaded while the server
+runs."""
 
 from __future__ import annotations
 
@@ -26,9 +27,9 @@ STATES = ("ready", LOADING, "failed", UNLOADED)
 
 @dataclass
 class _Entry:
-    """What is known of a name: versions that answer, and why others do not, without paths; a
-    reason without a version is the whole model's. `tried`: the files of each version when it was
-    loaded last, rightly or not."""
+    """What is known of a model's name: the versions that answer, and for the others why they do
+    not, as text without paths; a reason without a version concerns the whole model. `tried` has the
+    files of each version as they were when it was last loaded, with or without success."""
 
     served: dict[str, Served] = field(default_factory=dict)
     stamps: dict[str, Stamp] = field(default_factory=dict)
@@ -48,8 +49,8 @@ class _Entry:
 
 
 class Repository:
-    """Thread-safe. `find` takes no lock, load and unload of one model wait for each other.
-    fxjit.UserError where a place is not there, or two models have one name."""
+    """Thread-safe. `find` takes no lock; loads and unloads of one model wait for each other. Raises
+    fxjit.UserError if a place does not exist, or if two models have one name."""
 
     def __init__(self, places: list[str], options: ServeOptions, loader: Loader,
                  roots: tuple[str, ...] = ()):
@@ -79,7 +80,7 @@ class Repository:
             return self._entries.setdefault(name, _Entry())
 
     def load_all(self) -> None:
-        """Loads what is there. A version that cannot be loaded is logged."""
+        """Loads all models that are there. Logs the versions that cannot be loaded."""
         known = self._known()
         for name in known:
             self._entry(name)  # Before the first is loaded: all are asked for.
@@ -90,8 +91,8 @@ class Repository:
                 self.load(name)
 
     def load(self, name: str) -> None:
-        """Loads new versions and those whose files have changed, and lets go of those that are
-        gone. Requests are answered by the old ones meanwhile. NotFound, LoadFailed."""
+        """Loads the versions of a model that are new or whose files have changed, and drops those
+        that are gone. Until then the old versions answer. Raises NotFound or LoadFailed."""
         try:
             sources = self._known().get(name)
         except (fxjit.UserError, OSError) as error:
@@ -117,9 +118,9 @@ class Repository:
                 self._entries.pop(name, None)
 
     def poll(self, settled: Callable[[Source], bool], names: set[str] | None = None) -> None:
-        """Loads what has changed of these models, or of all but those that were unloaded, and
-        lets go of what is gone. Files are taken when `settled` says so; those that could not be
-        loaded are tried again when they have changed."""
+        """Does for these models, or for all that were not unloaded, what load() does. New files are
+        taken once `settled` is true for them. Files that could not be loaded are tried again when
+        they have changed."""
         known = self._known()
         if names is None:
             for name in self._entries.keys() - known.keys():
@@ -132,7 +133,7 @@ class Repository:
 
     def _load_versions(self, entry: _Entry, name: str, sources: Callable[[], list[Source]],
                        again: bool, settled: Callable[[Source], bool] = lambda one: True) -> None:
-        """Takes the newest versions that can be loaded, as many as model.json asks for."""
+        """Loads the newest versions that can be loaded, as many as model.json asks for."""
         try:
             found = sources()
         except (fxjit.UserError, OSError) as error:
@@ -160,7 +161,7 @@ class Repository:
             del entry.reasons[version]
 
     def _load_version(self, entry: _Entry, source: Source) -> bool:
-        """Whether it answers, as its files are now."""
+        """Loads one version and returns whether it answers with its files as they are now."""
         if entry.stamps.get(source.version) == source.stamp and source.version in entry.served:
             return True
         entry.tried[source.version] = source.stamp
@@ -199,7 +200,8 @@ class Repository:
         log.info("a model is unloaded", extra={"model": gone.name, "version": version})
 
     def lose(self, served: Served, why: str) -> None:
-        """A version can no longer answer: its requests are refused until it is loaded anew."""
+        """Says that a version can no longer answer. Its requests are refused until it is loaded
+        again."""
         entry = self._entries.get(served.name)
         if entry is None:
             return
@@ -211,7 +213,7 @@ class Repository:
                 self._retire(entry, served.version)
 
     def unload(self, name: str) -> None:
-        """Lets go of all versions when they have answered what waits. NotFound."""
+        """Drops all versions of a model once they have answered what waits. Raises NotFound."""
         entry = self._entries.get(name)
         if entry is None:
             raise NotFound(f"there is no model {short(name)}")
@@ -221,7 +223,7 @@ class Repository:
                 self._retire(entry, version)
 
     def find(self, name: str, version: str = "") -> Served:
-        """The version, the newest for "". NotFound, NotReady."""
+        """The version of a model, the newest one for "". Raises NotFound or NotReady."""
         entry = self._entries.get(name)
         if entry is None:
             raise NotFound(f"there is no model {short(name)}")
@@ -234,8 +236,8 @@ class Repository:
         raise NotFound(f"model {short(name)} has no version {short(version)}")
 
     def asked(self, name: str, version: str) -> list[Served]:
-        """One version, all versions that answer, or, of no name, those of all models. NotFound,
-        NotReady."""
+        """The versions that a request for metadata means: one, all versions of a model that answer
+        or, without a name, those of all models. Raises NotFound or NotReady."""
         if not name:
             return sorted(self, key=lambda one: (one.name, int(one.version)))
         if version:
@@ -252,19 +254,20 @@ class Repository:
         return {name: entry.state() for name, entry in list(self._entries.items())}
 
     def failed(self) -> list[tuple[str, str]]:
-        """Models and versions that could not be loaded, or were lost since."""
+        """The models and versions that could not be loaded, or that were lost since."""
         return [(name, version) for name, entry in list(self._entries.items())
                 for version, why in list(entry.reasons.items())
                 if version or why not in (LOADING, UNLOADED)]
 
     def ready(self) -> bool:
-        """Whether some model answers, and every one that was not unloaded with some version."""
+        """Whether at least one model answers, and every model that was not unloaded answers with
+        some version."""
         states = set(self.states().values())
         return not self.stopping and "ready" in states and states <= {"ready", UNLOADED}
 
     def index(self, ready_only: bool = False) -> list[dict[str, str]]:
-        """Of Triton's extension: each version that is known, its state and why. A version whose
-        new files could not be loaded answers by the old ones, and has a reason."""
+        """The index of Triton's extension: each known version, its state and the reason. A version
+        whose new files could not be loaded still answers with the old ones, and has a reason."""
         rows = []
         try:
             known = self._known()

@@ -55,11 +55,10 @@ def example_arrays(tensors: tuple[Tensor, ...], sizes: dict[str, tuple[int, ...]
 
 
 class Served:
-    """Answers requests for one version. `infer` is of one event loop; the rest is thread-safe.
-
-    engine: what computes. plan: which requests share a call. front: what stands before it, as
-    text does before tokens. files: those that the engine reads, closed with it.
-    """
+    """Answers requests for one version of a model. `infer` must be called in one event loop;
+    everything else is thread-safe. engine: what computes. plan: which requests share a call. front:
+    what is put before the model, such as turning text into tokens. files: the files that the engine
+    reads, closed with this object."""
 
     def __init__(self, name: str, version: str, engine: Engine, plan: BatchPlan,
                  options: BatchOptions, front: Front | None = None,
@@ -84,7 +83,7 @@ class Served:
 
     @property
     def max_batch(self) -> int:
-        """Rows of a call; 0 where requests do not share calls."""
+        """The most rows of a call; 0 if requests do not share calls."""
         options = self._batcher.options
         return self._plan.most_rows(options.max_batch) if self._plan.rows is not None else 0
 
@@ -98,7 +97,8 @@ class Served:
                 "outputs": [one.metadata() for one in self.outputs]}
 
     def warm_up(self, calls: list[dict[str, tuple[int, ...]]]) -> None:
-        """Compiles for these sizes of the engine's inputs. BadRequest where they do not fit."""
+        """Compiles the model for these sizes of the engine's inputs. Raises BadRequest if they do
+        not fit."""
         for sizes in calls:
             if sizes.keys() != {one.name for one in self.engine.inputs}:
                 raise BadRequest(f"warm-up: expected sizes of "
@@ -110,7 +110,7 @@ class Served:
             self.metrics.shapes_came(self._note_shapes(joined))
 
     def close(self) -> None:
-        """Refuses new requests, waits until all that came are answered, and ends the threads."""
+        """Refuses new requests, waits until all earlier ones are answered, and ends the threads."""
         with self._changed:
             self._retired = True
             self._changed.wait_for(lambda: self._open == 0)
@@ -135,8 +135,8 @@ class Served:
         return known
 
     async def infer(self, request: Request, times: dict[str, float]) -> Answer:
-        """`times` takes the seconds of the stages `queue` and `compute`. ServingError; Retired
-        where it was closed before."""
+        """Answers a request. Adds the seconds of the stages `queue` and `compute` to `times`.
+        Raises ServingError, and Retired if this version was closed before."""
         with self._changed:
             if self._retired:
                 raise Retired("the model is being unloaded")

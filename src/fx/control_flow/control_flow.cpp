@@ -155,8 +155,8 @@ Value back_in_place(const Value& tree, const Order& order) {
   });
 }
 
-// A loop over slices in the forms that values and graphs share: leaves in,
-// leaves out.
+// A loop over slices, the same for values and for graphs: leaves in, leaves
+// out.
 struct Slices {
   ControlFlow kind;
   ValueList carried;

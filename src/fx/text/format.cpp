@@ -1,4 +1,4 @@
-// The printed forms of nodes and graphs: torch's, character for character.
+// The printed texts of nodes and graphs: torch's, character for character.
 #include <algorithm>
 #include <array>
 

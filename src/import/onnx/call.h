@@ -17,15 +17,15 @@ namespace fxjit::onnx {
 
 class GraphReader;
 
-// A question about a shape or type that the model does not answer, with the
-// examples that it was read with.
+// Thrown when an op asks for a shape or dtype that the model does not tell,
+// with the examples that it is read with.
 class UnknownShape : public UserError {
  public:
   using UserError::UserError;
 };
 
-// The sizes of a tensor; to ask for that of a dim which it has not is an error
-// of the file.
+// The sizes of a tensor. Asking for the size of a dim that does not exist
+// throws a UserError about the file.
 class SizeList : public std::vector<Value> {
  public:
   using std::vector<Value>::vector;
@@ -60,12 +60,14 @@ class Call {
   bool has(size_t i) const;
   const std::vector<Operand>& operands() const { return inputs_; }
   const Operand& operand(size_t i) const;  // Fails for an absent one.
-  // As a tensor, or list of them. `optional`: None for an absent one.
+  // Input `i` as a tensor or a list of tensors. It fails if the input is
+  // absent; `optional` then gives None.
   Value operator[](size_t i) const;
   Value optional(size_t i) const;
   ValueList all() const;
 
-  // Fail where the model does not tell.
+  // The dtype, rank and sizes of input `i`. They fail if the model does not
+  // tell.
   DType dtype(size_t i) const;
   // See Operand: of an input, and of an element type that an attribute names.
   UnsignedBits unsigned_bits(size_t i) const {
@@ -74,21 +76,22 @@ class Call {
   int rank(size_t i) const;
   SizeList sizes(size_t i) const;
   Value size(size_t i, int64_t dim) const;
-  // The number of elements of an input of one dim; fails where it varies.
+  // The number of elements of an input with one dim. Fails if it varies from
+  // call to call.
   int64_t length(size_t i) const;
 
-  // The elements of an input of integers, numbers where they are known; proxies
-  // of its elements otherwise.
+  // The elements of an input of integers: numbers if they are known, else
+  // proxies.
   std::vector<Value> ints(size_t i) const;
   Value scalar_int(size_t i) const;
-  // As above, where they must be known when the model is loaded; nothing where
-  // they are not, or the input is absent.
+  // The elements of an input, if they are known when the model is loaded. None
+  // if they are not, or if the input is absent.
   std::optional<std::vector<int64_t>> known_ints(size_t i) const;
   std::optional<std::vector<double>> known_floats(size_t i) const;
-  // The one element of an input; fails where it has more or none.
+  // The only element of an input, as above. Fails if there is not exactly one.
   std::optional<int64_t> known_int(size_t i) const;
   std::optional<double> known_float(size_t i) const;
-  // A number of a tensor with one element, or a proxy of it.
+  // The only element of an input, as a number or a proxy of a number.
   Value scalar(size_t i) const;
 
   // --- Attributes. ---
@@ -111,7 +114,8 @@ class Call {
   int rank_of(const Value& tensor) const;
   SizeList sizes_of(const Value& tensor) const;
   Value tensor_of(const Operand& operand) const;
-  // `dim` counted from the front for a tensor of this rank; fails outside.
+  // `dim`, which may count from the end, counted from the front of a tensor of
+  // this rank. Fails if there is no such dim.
   int64_t wrap(int64_t dim, int64_t rank) const;
   // The number in a tensor of one element: known, or a proxy.
   Value item_of(const Value& tensor) const;

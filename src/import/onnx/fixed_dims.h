@@ -9,8 +9,8 @@
 
 namespace fxjit::onnx {
 
-// What is known of an operand: its example and the bits of its dims whose size
-// does not vary.
+// What is known of an operand: its example, and as bits the dims whose size is
+// the same in all calls.
 struct KnownDims {
   Tensor example;
   uint32_t fixed = 0;

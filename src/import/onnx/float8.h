@@ -13,9 +13,9 @@ namespace fxjit::onnx {
 CarriedType float8_of(int64_t element_type);
 CarriedType float8_of(const TypeInfo& type);
 
-// The results of a node of which inputs or results have such a type, marked so;
-// nothing for other nodes. Fails, naming the type, for ops that compute with
-// these numbers.
+// The results of a node that has inputs or results of such types, marked with
+// the type; none for other nodes. Fails, and names the type, for ops that would
+// compute with these numbers.
 std::optional<Results> float8_results(Call& call, const OpRow& row);
 
 }  // namespace fxjit::onnx

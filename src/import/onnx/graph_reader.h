@@ -1,6 +1,6 @@
-// Walks the nodes of a graph, each behind those that it uses, and records each
-// by its op's row. Bodies of functions and chosen branches of `If` are read in
-// place.
+// Reads the nodes of a graph and records each by the row of its op. A node is
+// read after the nodes whose results it uses. Bodies of functions, and branches
+// of `If` whose condition is known, are read in place.
 #pragma once
 
 #include <deque>
@@ -21,31 +21,33 @@ using FunctionKey =
     std::tuple<std::string_view, std::string_view, std::string_view>;
 using Functions = std::map<FunctionKey, FunctionInfo>;
 
-// The sets of ops of the model, or of a function's body.
+// The versions of the sets of ops that the model, or the body of a function,
+// uses.
 Opsets opsets_of(const std::vector<OpsetInfo>& opsets);
 
-// What dims without a number have in examples (Recorder): this size, and some
-// of them 1.
+// The sizes in examples of dims that have no number in the file: `size`, or 1
+// for some of them.
 struct ExampleSizes {
   enum class Ones : uint8_t { none, first_dims, of_name };
 
   int64_t size = 0;
   Ones ones = Ones::none;
   std::string name = {};  // Of the dims that are 1.
-  // Where a result's rank depends on whether such a dim has one element, it has
-  // more; calls in which it has not are refused.
+  // If the rank of a result depends on whether such a dim has one element, it
+  // is read with more than one. Calls with one element are then refused.
   bool many = false;
 
   int64_t of(const Dimension& dim, bool is_first) const;
 };
 
-// Names and what they stand for; those around a sub-graph are seen from it.
+// The values of a graph by name. A sub-graph also sees the names of the scopes
+// around it.
 class Scope {
  public:
   explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
 
   const Operand* find(std::string_view name) const;
-  // False where the name is taken in this scope.
+  // Returns false if the name is taken in this scope.
   bool define(std::string_view name, Operand operand);
 
  private:
@@ -66,10 +68,12 @@ class GraphReader {
   Recorder& recorder() { return recorder_; }
   const ExampleSizes& example_sizes() const { return example_sizes_; }
 
-  // Initialisers and nodes. `place` is where the graph stands: "graph".
+  // Reads the initialisers and nodes of a graph. `place` is its path in the
+  // file, for messages: "graph".
   void read(const GraphInfo& graph, const Opsets& opsets, Scope& scope,
             const std::string& place);
-  // A sub-graph of `call`'s node without inputs, or with these: its outputs.
+  // Reads a sub-graph of `call`'s node with these inputs (none, if it has none)
+  // and returns its outputs.
   std::vector<Operand> read_inside(Call& call, const GraphInfo& graph,
                                    std::vector<Operand> inputs);
   // The value of a graph's output.
@@ -111,8 +115,8 @@ class GraphReader {
 std::string node_place(const NodeInfo& node, const std::string& place,
                        size_t index);
 
-// An example of a declared type: dims without a number get `size`. Nothing for
-// unknown ranks and types.
+// A meta tensor of a declared type, in which dims without a number have `size`.
+// None for an unknown rank or dtype.
 std::optional<Tensor> example_of(const TypeInfo& type,
                                  const ExampleSizes& of_open);
 

@@ -11,33 +11,33 @@
 
 namespace fxjit::onnx {
 
-// The elements of a small tensor of integers with at most one dim, as far as
-// shapes are computed with them: numbers, and proxies of numbers that follow
-// from the inputs' sizes.
+// A small tensor of integers with at most one dim, kept as its elements so that
+// shapes can be computed with it. Elements are numbers, or proxies of numbers
+// that follow from the sizes of inputs.
 struct Numbers {
   std::vector<Value> items;
   bool scalar = false;  // No dims, one item.
   DType dtype = DType::i64;
 };
 
-// How many bits a number has that ONNX counts without a sign and the library,
-// which has no such type, carries in the next wider one with a sign (64 bits
-// in int64 itself). 0: any other type.
+// The bits of an unsigned ONNX type that the library lacks and carries in the
+// next wider signed type (64: uint64, by its bits in int64). 0 for any other
+// type.
 using UnsignedBits = int;
 
-// A sequence that a loop makes longer, which becomes a stack: inside of the
-// loop what one iteration appends, behind it the stack whose rows are its
-// tensors.
+// A sequence that a loop extends. It becomes a stack of tensors: inside of the
+// loop, this holds the tensors that one iteration appends; after the loop, the
+// stack whose rows are the tensors of the sequence.
 struct GrownSequence {
   size_t state = 0;  // Inside of the loop: which of its states it is.
   ValueList appended;
   Value stack;
-  // A tensor that Concat makes longer along this dim, in place of a sequence.
+  // Set for a tensor that Concat extends along this dim, instead of a sequence.
   std::optional<int64_t> axis;
 };
 
-// `value`, `numbers` or both are set, or `grown`; none of them where an
-// optional value is absent.
+// A value of the model. `value`, `numbers` or both are set, or `grown` alone.
+// None is set if an optional value is absent.
 struct Operand {
   Value value;  // A proxy; a list of them for a sequence.
   std::optional<Numbers> numbers;
@@ -56,7 +56,7 @@ struct Operand {
   bool absent() const { return value.is_none() && !numbers && !grown; }
 };
 
-// What a node gives, one for each of its outputs.
+// The results of a node, one for each of its outputs.
 struct Results {
   std::vector<Operand> items;
 

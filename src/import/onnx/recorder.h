@@ -27,54 +27,54 @@ class Recorder {
   Recorder();
   ~Recorder();
 
-  // An input. Bit d of `fixed_dims`: dim d has the example's size in all calls.
+  // Adds an input. Bit d of `fixed_dims` says that dim d has the example's size
+  // in all calls.
   Value input(std::string_view name, const Tensor& example,
               uint32_t fixed_dims);
-  // An input of which no example is known, or that is a sequence.
+  // Adds an input that is a sequence, or of which no example is known.
   Value other_input(std::string_view name, bool sequence);
   bool is_list(const Value& value) const;  // An input that is a sequence.
-  // A tensor of the model. It becomes an attribute of the module when a
-  // recorded call reads it.
+  // A proxy of a tensor of the model. The tensor becomes an attribute of the
+  // module when a recorded call reads it.
   Value constant(const Tensor& tensor, std::string_view name = "constant");
 
-  // The nodes recorded from now on: their names, and the Python traceback that
-  // the exporter left.
+  // Sets the name of the nodes recorded from now on, and the Python traceback
+  // that the exporter left for them.
   void set_origin(std::string name, std::string stack_trace);
 
-  // The model calls the value so: an entry "onnx_value" of its node's meta, for
-  // who compares it with what another runtime gives.
+  // Notes the model's name of a value, as "onnx_value" in its node's metadata.
+  // Comparisons with other runtimes use it.
   void set_value_name(const Value& value, std::string_view name);
 
-  // What a proxy gives, or a plain value itself: shapes and types, and numbers
-  // where these are known. None where nothing is known.
+  // The example of a proxy, or a plain value itself: dtype and shape, with
+  // numbers if these are known. None if nothing is known.
   static Value example(const Value& value);
-  // Whether the example of a number, or of a tensor with numbers, follows from
-  // the examples of the inputs' sizes. Others are known as no more than a
-  // shape, or are guesses.
+  // Whether an example that has numbers was computed from the examples of input
+  // sizes. Otherwise its numbers are unknown or guessed.
   static bool follows_from_sizes(const Value& value);
-  // The tensor behind a value that no input changes; null for others and for
-  // those that were too large to compute.
+  // The tensor behind a value that depends on no input. Null for other values,
+  // and for values that were too large to compute.
   const Tensor* constant_of(const Value& value) const;
-  // The size of a dim: a number where it is the same in all calls, otherwise a
-  // proxy.
+  // The size of a dim: a number if it is the same in all calls, else a proxy.
   Value size(const Value& tensor, int64_t dim);
-  // `value` as known from elsewhere: a proxy of the same node with this
-  // example.
+  // A proxy of the same node with another example, for callers that know more
+  // of the value.
   Value assume(const Value& value, const Tensor& example);
 
-  // Calls torch's function `name`, with nothing computed at once where
-  // `results` depends on numbers: examples are those given.
+  // Records torch's function `name`, whose result sizes depend on numbers.
+  // Nothing is computed now; `example` is the example of the result.
   Value record_data_sized(std::string_view name, ValueList args,
                           const Value& example);
 
-  // Calls a function that is none of torch's; its example is the one given.
+  // Records a function that is not torch's. `example` is the example of the
+  // result.
   Value record_function(const fx::Function& function, ValueList args,
                         const Value& example);
 
   // --- Branches and bodies of loops: graphs of their own. ---
 
-  // What is known of a value beforehand; bit d of `fixed_dims`: dim d has the
-  // example's size whenever the value is computed.
+  // What is known of a value before it is computed. Bit d of `fixed_dims` says
+  // that dim d always has the example's size.
   struct Known {
     Value example;
     uint32_t fixed_dims = 0;
@@ -82,15 +82,15 @@ class Recorder {
   };
   static Known known(const Value& value);
 
-  // A graph that one call of control flow runs. What it uses from outside is
-  // passed to it as operands.
+  // The graph of a branch, or of the body of a loop. Values that it uses from
+  // outside are passed to it as operands.
   struct Body {
     fx::TracedBody traced;
     ValueList outputs;  // Nodes of its graph.
   };
   using RunBody = std::function<ValueList(const ValueList& inputs)>;
   Body record_body(const std::vector<Known>& inputs, const RunBody& run);
-  // One more input of the body that is being recorded, behind the others.
+  // Adds one more input to the body that is being recorded, behind the others.
   Value body_input(const Known& known);
 
   struct ControlCall {
@@ -102,15 +102,15 @@ class Recorder {
     // In place of the kind's own function, with the same arguments.
     const fx::Function* function = nullptr;
   };
-  // Records the call; its results, of which this is known.
+  // Records the call. `results` says what is known of each result.
   ValueList record_control(ControlCall call, const std::vector<Known>& results);
 
-  // Whether a choice was made that holds for the examples' sizes and need not
-  // for others.
+  // Whether something was decided by the sizes of the examples that may be
+  // wrong for other sizes.
   bool has_guessed() const { return has_guessed_; }
   void set_guessed() { has_guessed_ = true; }
 
-  // The module, whose graph returns `result`.
+  // Ends recording: the module with the graph, which returns `result`.
   nn::Ref<fx::GraphModule> finish(const Value& result);
 
  private:

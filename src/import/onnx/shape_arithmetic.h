@@ -1,7 +1,7 @@
-// Arithmetic on shapes: ops on small tensors of integers whose elements are
-// known, or follow from the inputs' sizes. It happens while the model is
-// loaded, on numbers and on proxies of numbers, so that reshapes and their kin
-// get sizes and not tensors.
+// Arithmetic on shapes while the model is loaded: ops on small tensors of
+// integers that are known, or follow from the sizes of inputs. They are
+// computed on numbers and on proxies of numbers, so that reshapes are given
+// sizes and not tensors.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@
 
 namespace fxjit::onnx {
 
-// The results where all inputs are such tensors, at least one of them no plain
-// constant, and the op is one of those that shapes are computed with. Nothing
-// otherwise.
+// Computes the call in numbers. It does so if all inputs are such tensors, at
+// least one of them is no plain constant, and the op is one that shapes are
+// computed with. None otherwise.
 std::optional<Results> evaluate_numbers(Call& call);
 
 }  // namespace fxjit::onnx

@@ -1,5 +1,5 @@
-// uint64, whose bits int64 carries: most calls give the same bits in both
-// types; here are those that do not.
+// Calls on uint64, which int64 carries by its bits. Most calls give the same
+// bits for both types; these are the ones that do not.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,9 @@
 
 namespace fxjit::onnx {
 
-// The results of a call whose order, quotient or number depends on what the
-// first bit counts; nothing for other calls, which `row` answers.
+// The results of a call that depends on what the highest bit means:
+// comparisons, quotients, conversions. None for other calls, which are left to
+// `row`.
 std::optional<Results> uint64_results(Call& call, const OpRow& row);
 
 }  // namespace fxjit::onnx

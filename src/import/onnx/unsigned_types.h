@@ -1,5 +1,5 @@
-// Types without a sign, which are carried in wider types: which results have
-// one, and which ops may leave its range.
+// Unsigned types that are carried in wider signed ones: which results have such
+// a type, and which ops may leave its range.
 #pragma once
 
 #include "src/import/onnx/call.h"

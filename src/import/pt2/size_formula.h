@@ -1,5 +1,5 @@
 // Formulas over sizes, as exported programs hold them: the sizes of inputs
-// ("Mul(Integer(2), Symbol('s0', integer=True))", sympy's form) and guards
+// ("Mul(Integer(2), Symbol('s0', integer=True))", as sympy) and guards
 // ("2*L['x'].size()[0] < 7", Python's). The grammar:
 //
 //   formula    := conjunction { "or" conjunction }

@@ -106,7 +106,7 @@ class Chain {
       const auto slope = number(product, Prim::mul, value_);
       if (slope) return Match{{PostKind::leaky_relu, *slope}, 3};
       const int slopes = tensor(product, Prim::mul);
-      // The second form keeps zeros as they are.
+      // The second way of writing it keeps zeros as they are.
       constexpr float kBelowZero = -std::numeric_limits<float>::denorm_min();
       if (slopes >= 0)
         return Match{{PostKind::prelu, above ? 0 : kBelowZero, 0, slopes}, 3};

@@ -1,6 +1,7 @@
-// Epilogues in the form that C++ loops and oneDNN's primitives take: a list of
+// Reads epilogues as C++ loops and oneDNN's primitives take them: as a list of
 // post-ops, each applied to the result of the one before and at most one more
-// operand. What runs these reads it from the body; passes ask if there is one.
+// operand. Whatever runs such loops reads the list from the body; passes ask
+// whether there is one.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ struct Prefix {
   std::string_view from, to;
 };
 
-// Short forms of rows and of look-ups, and what torch.fx prints for them.
-constexpr Prefix kShortForms[] = {
+// Abbreviations in rows and look-ups, and what torch.fx prints for them.
+constexpr Prefix kAbbreviations[] = {
     {"F.", "torch.nn.functional."},
     {"operator.", "_operator."},
     {"aten.", "torch.ops.aten."},
@@ -67,7 +67,7 @@ class Registry {
   }
 
   const Spelling* function(std::string_view name) {
-    const std::string printed = replaced(name, kShortForms);
+    const std::string printed = replaced(name, kAbbreviations);
     if (const Spelling* overload = overload_named(printed)) return overload;
     std::shared_lock lock(mutex_);
     auto found = functions_.find(printed);
@@ -175,7 +175,7 @@ class Registry {
                           "] register_ops: names: expected a name before `" +
                           std::string(name) + "`");
         const SharedSpelling recorded = result.back().second;
-        result.emplace_back(replaced(name.substr(1), kShortForms), recorded);
+        result.emplace_back(replaced(name.substr(1), kAbbreviations), recorded);
         continue;
       }
       auto spelling = std::make_shared<Spelling>();
@@ -189,7 +189,7 @@ class Registry {
         name.remove_prefix(1);
         spelling->name = std::string(name);
       } else {
-        spelling->name = replaced(name, kShortForms);
+        spelling->name = replaced(name, kAbbreviations);
       }
       result.emplace_back(spelling->name, spelling);
     }

@@ -1,5 +1,5 @@
-// What grouping and planning ask about the loops of a node: strides over a
-// domain, reduced dims, batch dims. Pure functions of the lowered form.
+// Facts about the loops of a node, for grouping and planning: strides over a
+// domain, reduced dims, batch dims. Pure functions of the lowered graph.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ namespace fxjit::passes {
 // sums; whether it is by windows, or by what resizes images as they do.
 bool is_contraction(const fx::Node& node);
 bool is_window(const fx::Node& node);
-// Batch dims of a contraction: leading dims that its weight has too; images of
-// a convolution.
+// The number of batch dims of a contraction: the leading dims that its weight
+// has as well, or for a convolution the dim of images.
 int contraction_batch_dims(const fx::Node& contract);
 
 // Dims [first, last) step uniformly: element i of the flattened dims is at
@@ -22,35 +22,36 @@ int contraction_batch_dims(const fx::Node& contract);
 Size uniform_stride(const Dims& sizes, const Dims& strides, int first,
                     int last);
 
-// Strides of `t` seen as a tensor of the shape `domain`, 0 where it broadcasts.
+// The strides of `t` expanded to the shape `domain`, 0 along dims that
+// broadcast.
 Dims broadcast_strides(const Tensor& t, const Dims& domain);
 
-// Whether the epilogue of a contraction can compute elements of the type: those
-// of a tile must fill no more vectors than its sums, a window's are floats.
+// Whether the epilogue of a contraction can compute elements of this dtype. In
+// tiles they must fill no more vectors than the sums; windows compute f32 only.
 bool can_compute_beside(const fx::Node& contraction, DType dtype);
-// Whether the loops of a contraction can read `t` beside its sums.
+// Whether the epilogue of a contraction can read `t` beside its sums.
 bool can_read_beside(const fx::Node& contraction, const Tensor& t);
 
-// Whether `dims`, in increasing order, are the last ones of `rank`.
+// Whether `dims`, which are in increasing order, are the last dims of `rank`.
 bool trailing(const std::vector<int>& dims, int rank);
 
 // Dims that a Lowering::reduce node reduces, in increasing order.
 std::vector<int> reduced_dims(const fx::Node& node);
 
-// Whether a Lowering::gather node picks whole rows of its first dim.
+// Whether a gather picks whole rows of its table's first dim.
 bool is_row_gather(const fx::Node& node);
-// Whether it has an index for each element.
+// Whether a gather has an index for each element.
 bool is_element_gather(const fx::Node& node);
 
-// What an elementwise node computes. The inputs are its tensors in order.
+// The body of an elementwise node. Its inputs are the node's tensors, in order.
 ScalarBody body_of(const fx::Node& node);
 
-// Whether an elementwise node's values depend on their place in the loops.
+// Whether the body reads the positions of elements.
 bool has_index(const ScalarBody& body);
 bool uses_index(const fx::Node& node);
 
-// Whether an elementwise node divides integers by what may be zero, which is an
-// error for the interpreter and nothing that generated code looks at.
+// Whether an elementwise node divides integers by a tensor that may have a
+// zero. The interpreter throws then; generated code does not check.
 bool may_divide_by_zero(const fx::Node& node);
 
 }  // namespace fxjit::passes

@@ -1,6 +1,6 @@
-// The table of lowerings: for each op that becomes other calls in lowered
-// graphs in a way of its own, the function that makes them. Ops without a row
-// are decomposed by the op table, or stay as they are.
+// The table of lowerings: for each op that becomes other calls in a way of its
+// own, the function that makes these. An op without a row is decomposed by the
+// op table, or stays as it is.
 #pragma once
 
 #include "src/ops/eager/convolution.h"
@@ -9,76 +9,84 @@
 
 namespace fxjit::passes {
 
-// What the call becomes; none to leave it to the op table. Arguments are bound
-// and of the builder.
+// Makes the calls that take the place of one call and returns their result, or
+// none to leave the call to the op table. Arguments are bound, and are the
+// builder's proxies or constants.
 using LowerFn = Value(GraphBuilder& builder, const ops::Op& op,
                       const ValueList& args);
-// As LowerFn, of a call that stands in the captured graph: `node` knows the
-// strides that it was captured with. May change the arguments instead.
+// The same for a call that stands in the captured graph; `node` knows the
+// strides that it was captured with. The function may change the arguments and
+// return none instead.
 using LowerNodeFn = Value(GraphBuilder& builder, const fx::Node& node,
                           ValueList& args);
 
-// GraphBuilder::Options::lower: what any call becomes in the lowered form, by
-// memory order, by the table, or by its decomposition; none if it stays.
+// The function for GraphBuilder::Options::lower. It lowers any call: in memory
+// order, by this table, or by the op's decomposition. Returns none if the call
+// stays.
 Value lower_call(GraphBuilder& builder, const ops::Op& op,
                  const ValueList& args, bool in_memory_order);
-// The same for a node of the captured graph, before its call is made.
+// Lowers a call of the captured graph, before it is made.
 LowerNodeFn lower_node;
 
 // The functions of the table.
 
-// Products; none when the dtype has no generated code.
+// Lowers products of matrices. None if there is no generated code for the
+// dtype.
 LowerFn lower_contraction;
-// fxjit.integer_matmul by a constant matrix; none for others.
+// Lowers fxjit.integer_matmul by a constant matrix; none for others.
 LowerFn lower_integer_matmul;
 // fxjit.integer_conv of one group over two dims; none for others.
 LowerFn lower_integer_conv;
-// Attention; none to decompose it.
+// Lowers attention; none leaves it to its decomposition.
 LowerFn lower_attention;
-// Attention written out, as patterns found it.
+// Lowers attention that a pattern has found written out (written_attention_op).
 LowerFn lower_written_attention;
-// A convolution of f32: a product where the window is one element, a window
-// where each filter has a channel of its own or, over lines, a sum of shifted
-// views, else conv_last. One of half types without a kernel of its own, in f32.
-// None for others.
+// Lowers a convolution of f32: to a product if the window is one element; to a
+// window if each filter has a channel of its own (over lines to a sum of
+// shifted views); otherwise to conv_last. A convolution of a half type without
+// a kernel of its own is computed in f32. None for others.
 LowerFn lower_convolution;
-// Pooling of images in planes or with channels innermost; none for other calls.
+// Lowers pooling of images in planes or with channels innermost; none for
+// others.
 LowerFn lower_pool;
-// Norms of an f32 image with channels innermost; none for other calls.
+// Lowers norms of an f32 image with channels innermost; none for others.
 LowerFn lower_group_norm;
 LowerFn lower_instance_norm;
 // Images to other sizes by resample_op(); none for other dims and types.
 LowerFn lower_resample;
 // Along inner dims; none along the first.
 LowerFn lower_index_select;
-// By tensors of integers; none for other calls.
+// Lowers indexing by integer tensors; none for others.
 LowerFn lower_index;
-// By places of int32; none for other calls.
+// Lowers gather with int32 indices; none for others.
 LowerFn lower_gather;
 LowerFn lower_flip;
 
-// Parts of these that have files of their own.
+// Parts of the functions above that have files of their own.
 
-// linear(input, weight, bias) over a few features that lie far apart, as a sum
-// of scaled planes; none for others.
+// linear(input, weight, bias) over a few features that lie far apart in memory,
+// as a sum of planes times numbers; none for others.
 Value lower_plane_sums(GraphBuilder& builder, const Value& input,
                        const Value& weight, const Value& bias);
-// A product of doubles, with factors that its kernel takes: matrices, equal
-// batches of them, in even steps. None where they are so.
+// A product of f64 with its factors as the routine for it needs them: matrices,
+// or equal batches of matrices, with even strides. None if they are that
+// already.
 LowerFn lower_doubles;
-// A convolution over lines whose windows are runs of memory, as a product;
-// `args` are input with its batch, weight, bias. None for others.
+// A convolution over lines whose windows are contiguous in memory, as a
+// product. `args` are the input with its batch, weight and bias. None for
+// others.
 Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
                          const ValueList& args);
-// A convolution of one channel for each filter by window_op(), over planes or
-// with channels innermost; `args` as above. None for others.
+// A convolution in which each filter has a channel of its own, by window_op().
+// `args` as above. None for others.
 Value lower_window(GraphBuilder& builder, const ops::ConvParams& params,
                    const ValueList& args);
-// Pooling by window_op(), with its batch and without places; none for others.
+// Pooling that gives no positions, of an input with its batch, by window_op();
+// none for others.
 Value lower_pool_window(GraphBuilder& builder, const ops::PoolParams& params,
                         const Value& input);
-// A 3x3 convolution of [N, C, H, W] by winograd_op() where that is less work;
-// none elsewhere.
+// A 3x3 convolution of [N, C, H, W] by winograd_op(), if that is less work;
+// none for others.
 Value lower_winograd(GraphBuilder& builder, const ops::ConvParams& params,
                      const Value& input, const Value& weight);
 

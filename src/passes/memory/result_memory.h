@@ -1,6 +1,6 @@
-// Whose memory the tensors of a result are, and how compiled calls keep to it:
-// tensors that share memory in the interpreter are views of one output, and
-// what is memory of an input is a view of that input.
+// Makes the results of a compiled call share memory as the interpreter's
+// results do: results that share memory become views of one output, and a
+// result that is memory of an input becomes a view of that input.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,9 @@ struct PlacedResult {
   std::vector<ModelGraph::Result> memory;
 };
 
-// `result` is made of proxies and constants of the builder. NotImplementedError
-// where results share memory in a way that no output can have.
+// `result` consists of proxies and constants of the builder. Throws
+// NotImplementedError if results share memory in a way that no single output
+// can have.
 PlacedResult place_result(GraphBuilder& builder, const Value& result);
 
 }  // namespace fxjit::passes

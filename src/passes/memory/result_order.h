@@ -1,5 +1,6 @@
-// Results in the order of memory that torch gives them. Inside a lowered graph
-// values lie as suits the code; what a call returns does not.
+// Gives results the strides that torch's results have. Inside of a lowered
+// graph a value may be laid out as suits the code, but not where the user sees
+// it.
 #pragma once
 
 #include <unordered_set>
@@ -9,25 +10,27 @@
 
 namespace fxjit::passes {
 
-// Shape and strides of each value of the result, undefined for other values.
+// Shape and strides of each tensor of the graph's result; undefined for results
+// that are no tensors.
 std::vector<Tensor> layouts_of_results(const ModelGraph& model);
 
-// `value` with the strides of `wanted`, in other memory if need be. Strides
-// that leave gaps are not made: the value stays as it is.
+// `value` with the strides of `wanted`, copied if need be. Strides with gaps
+// are not made: the value then stays as it is.
 Value in_order_of(GraphBuilder& builder, const Value& value,
                   const Tensor& wanted);
 
-// The result of a lowered graph; `wanted` has a place for each of its values.
+// The result of a lowered graph with the strides of `wanted`, one tensor for
+// each of its values.
 Value results_in_order(GraphBuilder& builder, const Value& result,
                        const std::vector<Tensor>& wanted);
 
-// Elementwise calls of a normalised graph that only results read, and whose
-// order is not that of their shape: computed as they are wanted they need no
-// copy.
+// The elementwise calls of a normalised graph that only results read and whose
+// results are not row-major. If they are computed in that order, no copy is
+// needed.
 std::unordered_set<const fx::Node*> calls_for_results(const ModelGraph& model);
 
-// An elementwise call of a lowered graph in the order of memory of `val`; none
-// where its body asks for positions.
+// Makes an elementwise call of a lowered graph with a result laid out like
+// `val`. None if its body reads positions.
 Value call_in_order_of(GraphBuilder& builder, const ops::Op& op,
                        const ValueList& args, const Tensor& val);
 

@@ -1,5 +1,5 @@
-// x[index] = value without the write: the tensor that x is afterwards. For
-// normalize, which says where readers of x may read that instead.
+// Computes x[index] = value without a write, as the tensor that x is
+// afterwards. Used by FollowedWrites.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace fxjit::passes {
 
-// A part of x and what it is after the write.
+// A part of x, as a view, and the value of that part after the write.
 struct ItemWrite {
   Value part, after;
 };
 
-// None where the items are no part of x by views alone.
+// The part that x[index] = value writes; none if the items are not a view of x.
 std::optional<ItemWrite> item_write(const Value& self, const Value& index,
                                     const Value& value);
 
-// All of x after the write.
+// The whole of x after the write.
 Value with_items(const Value& self, const Value& index, const Value& value);
 
 }  // namespace fxjit::passes

@@ -1,17 +1,16 @@
-// What a writing call makes of its first argument, as a call that does not
-// write. For FollowedWrites, which says where readers of the argument may read
-// that instead.
+// Computes what a writing call leaves in its first argument, by a call that
+// does not write. Used by FollowedWrites.
 #pragma once
 
 #include "src/passes/lowering/graph_builder.h"
 
 namespace fxjit::passes {
 
-// Whether a call made the value in memory of its own.
+// Whether a call has made the value in memory of its own.
 bool is_own(const Value& value);
 
-// The value of args[0] after the call of `node`, of any layout and type.
-// NotImplementedError where no op without the write gives it.
+// The value of args[0] after the call of `node`; it may have any strides and
+// dtype. Throws NotImplementedError if no op without the write gives it.
 Value written_value(GraphBuilder& builder, const fx::Node& node,
                     const ops::Op& op, ValueList args);
 

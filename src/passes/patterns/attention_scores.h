@@ -1,6 +1,6 @@
-// The scores of attention as models write them: a product of queries and keys,
-// then scales, masks and reshapes of the leading dims in any order. For
-// fuse_attention alone.
+// Finds the scores of attention as models write them: a product of queries and
+// keys, followed by scales, masks and reshapes of the leading dims in any
+// order. Used by fuse_attention alone.
 #pragma once
 
 #include <optional>
@@ -26,13 +26,13 @@ struct WrittenScores {
   std::vector<Dims> shapes;      // That the scores have on the way.
 };
 
-// The scores that end in `node`, whose value nobody else uses; nothing when
-// they are computed otherwise.
+// The scores that end in `node`, whose value nothing else uses. None if the
+// node is not computed as scores are.
 std::optional<WrittenScores> match_scores(const ModelGraph& model,
                                           fx::NodePtr node);
 
-// Whether the call hands on its first argument unchanged but for its leading
-// dims: a reshape, a copy, a cast to the same type.
+// Whether the call returns its first argument unchanged except for its leading
+// dims: a reshape, a copy, or a cast to the same dtype.
 bool keeps_scores(const fx::Node& node);
 bool single_use(const fx::Node* node);
 bool calls_op(const fx::Node* node, std::string_view name);

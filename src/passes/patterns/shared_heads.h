@@ -1,5 +1,6 @@
-// Heads of keys or values that several heads of queries share: repeated in the
-// captured graph, read in place by attention. For the patterns of attention.
+// Finds heads of keys or values that several heads of queries share. The
+// captured graph repeats them; attention can read them in place. Used by the
+// patterns of attention.
 #pragma once
 
 #include <optional>
@@ -9,15 +10,16 @@
 namespace fxjit::passes {
 
 struct SharedHeads {
-  // [.., heads, rows, depth]: `base`, or one of its dims -3 where it is already
-  // expanded to [.., heads, groups, rows, depth].
+  // The heads [.., heads, rows, depth]. If `expanded`, `base` has the shape
+  // [.., heads, groups, rows, depth], and each index of its dim -3 has the
+  // heads.
   fx::NodePtr base = nullptr;
   bool expanded = false;
   Size groups = 1;  // Times that each head is repeated, one after the other.
 };
 
-// What `node` repeats; nothing when it is not made by
-// reshape(expand(unsqueeze(x, -3))) or repeat_interleave(x, groups, -3).
+// What `node` repeats. None unless it is reshape(expand(unsqueeze(x, -3))) or
+// repeat_interleave(x, groups, -3).
 std::optional<SharedHeads> shared_heads(const fx::Node& node);
 
 }  // namespace fxjit::passes

@@ -1,5 +1,6 @@
 // What a driver reads and calls while it runs. Generated code knows these
-// structures by the offsets of their fields.
+// structures by the offsets of their fields, so that their order is part of the
+// driver's interface.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +15,42 @@ struct DriverStep {
   int64_t tasks = 0;
 };
 
-// The numbers of a program, the same in all calls.
+// The data of a program that are the same in all calls.
 struct DriverFrame {
   const Executable* executable = nullptr;
   const DriverStep* steps = nullptr;  // One per step of the driver.
-  // By DriverForm::operands, in bytes from the first element of the tensor.
+  // For each element of DriverForm::operands, the offset of the operand in
+  // bytes from the tensor's first element.
   const int64_t* offsets = nullptr;
 };
 
-// The caller's tensors: their first elements.
+// The first elements of the caller's tensors.
 struct DriverIo {
   void* const* inputs;
   void* const* outputs;
 };
 
-// The working memory of one call at a time. Operands in the arena and constant
-// ones are in place before the driver runs; it sets those of the caller's.
+// The working memory of one call. Addresses of operands in the arena and of
+// constants are set before the driver runs; the driver sets those of the
+// caller's tensors.
 struct DriverState {
   void** operands = nullptr;
   StepCall* calls = nullptr;  // One per step of the driver, for one thread.
-  // Not 0: every step is run by fxjit_run_step, which takes its time.
+  // If not 0, the driver runs every step by fxjit_run_step, which measures its
+  // time.
   int32_t observed = 0;
 };
 
-// Runs the steps. Not 0: fxjit_run_step returned that, and no later step ran.
+// Runs all steps. Returns 0, or what fxjit_run_step returned if that is not 0;
+// no later step has run then.
 using DriverFn = int32_t (*)(const DriverFrame* frame, const DriverIo* io,
                              DriverState* state);
 
-// Runs step `step` of the driver: on several threads, by a routine, or with a
-// clock around it. Exceptions do not pass through generated code: what the step
-// throws is kept in the state. Not 0: it threw, or an earlier step failed and
-// this one must not write any more; the driver returns at once.
+// Runs step `step` of the driver on several threads, by extern code, or with
+// its time measured. An exception cannot pass through generated code, so it is
+// kept in `state`. Returns 0, or another number if the step has thrown, or if
+// an earlier step has failed and this one would write the caller's memory. The
+// driver then returns at once.
 extern "C" int32_t fxjit_run_step(const DriverFrame* frame, DriverState* state,
                                   int32_t step);
 

@@ -1,6 +1,6 @@
-// How the steps of a program are run: on how many threads, in pieces of how
-// many tasks, on which operands, and so by what kind of driver. Made by the
-// bind stage before there is code; Executable keeps to it.
+// How the steps of a program are run: on how many threads, how many tasks at a
+// time, on which operands, and thereby which driver the program needs. The bind
+// stage makes it before there is code; Executable follows it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fxjit::program {
 
-// A step with tasks.
+// A step that has tasks, and how they are run.
 struct Launch {
   int32_t step;           // Of the program.
   int32_t first_operand;  // Into Schedule::operands.
@@ -29,7 +29,8 @@ struct Schedule {
   DriverForm driver;
 };
 
-// `plans` and `externals` have an element per step; null: a generated kernel.
+// `plans` and `externals` have one element for each step. A null external
+// stands for a generated kernel.
 Schedule make_schedule(
     const Program& program, std::span<const StepPlan> plans,
     std::span<const std::shared_ptr<const ExternCode>> externals,

@@ -17,23 +17,24 @@ namespace fxjit::program {
 struct PlanOptions {
   Machine machine;
   bool strict_sums = false;  // See TileStep::strict.
-  // Products are the library's where it has code for them.
+  // Whether oneDNN computes products for which it has code.
   bool library_products = false;
-  // Whether weights that few rows use may be kept in fewer bits: not at all,
-  // where none is lost, or with less loss than the sums have.
+  // Whether weights that few rows use are stored in fewer bits: never, where no
+  // number changes, or also where they lose less than sums do.
   enum class Narrow : uint8_t { never, exact, rounded };
   Narrow narrow = Narrow::never;
-  // For the bodies of branches and loops, which are planned with the program.
+  // Options for the bodies of branches and loops, which are planned with the
+  // program.
   passes::PipelineOptions pipeline;
   std::shared_ptr<passes::FoldedWeights> folded;
-  // What the module calls its tensors.
+  // The module's names of its tensors, by their storage.
   std::map<const Storage*, std::string> names;
 };
 
-// What the passes are told of the machine.
+// The options of the passes that follow from the machine.
 passes::PipelineOptions passes_for(const Machine& machine);
 
-// The tensors behind Program::constants.
+// The tensors of Program::constants, in the same order.
 struct Constants {
   std::vector<Tensor> tensors;
   std::vector<Constants> bodies;  // As Program::bodies.
@@ -44,8 +45,9 @@ struct Plan {
   Constants constants;
 };
 
-// Equal models and options give equal programs. Throws NotImplementedError
-// naming op and node when a region has no steps.
+// Plans a fused graph. Equal models and options give equal programs. Throws
+// NotImplementedError that names op and node if a region cannot be computed by
+// any step.
 Plan plan(const passes::ModelGraph& model, const PlanOptions& options);
 
 }  // namespace fxjit::program

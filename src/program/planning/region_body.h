@@ -1,4 +1,4 @@
-// The scalar body of a region: every node's own body put together, with the
+// Composes the scalar body of a region from the bodies of its nodes, with the
 // region's inputs as slots. Private to src/program.
 #pragma once
 
@@ -12,9 +12,9 @@ namespace fxjit::program {
 
 class RegionBody {
  public:
-  // An input slot: the placeholder that is read, and how. A gathered input also
-  // names the slot of its index; `after_reduction` marks what post-reduction
-  // code of a column region reads.
+  // An input slot of the body: which placeholder is read, and how. A gathered
+  // input names the slot of its index. `after_reduction` is set for reads of a
+  // column region after its reduction.
   struct Slot {
     const fx::Node* source = nullptr;
     bool after_reduction = false;
@@ -27,15 +27,16 @@ class RegionBody {
 
   explicit RegionBody(const RegionCall& call) : call_(call) {}
 
-  // Slot 0 is taken by the value of `node` (a contraction's sum).
+  // Makes slot 0 the value of `node`, the sum of a contraction.
   void bind_sum(const fx::Node& node);
-  // Adds every node of the region in order. `after_reduction` tells whether a
-  // node's other inputs are read after the reduction; null: none are.
+  // Adds all nodes of the region, in order. `after_reduction` tells of a node
+  // whether its inputs are read after the reduction; null means never.
   void build(
       const std::function<bool(const fx::Node&)>& after_reduction = nullptr);
 
   const std::vector<Slot>& slots() const { return slots_; }
-  // The body with one result per region result, in the results' own dtypes.
+  // The finished body, with one result for each result of the region, in its
+  // dtype.
   ScalarBody finish();
 
  private:

@@ -36,7 +36,8 @@ Value slice_of(const Value& stack) {
   return Tensor::meta(sizes, stack.as_tensor().dtype());
 }
 
-// Where an argument of a body comes from.
+// Where the argument of a body comes from: a state, a slice, or an operand of
+// the step.
 struct Source {
   enum class Kind : uint8_t { state, before, slice, operand };
   Kind kind = Kind::operand;
@@ -117,7 +118,7 @@ class ControlCode final : public ExternCode {
     first_result_ = next;
   }
 
-  // What each body gives, as the step keeps it.
+  // Meta tensors of the results that the step wants from body `which`.
   ValueList wanted(size_t which) const {
     if (step_.kind == ControlFlow::while_loop && which == 0)
       return {Tensor::meta({}, DType::boolean)};
@@ -158,7 +159,8 @@ class ControlCode final : public ExternCode {
     body.run(times(call, which));
   }
 
-  // What a loop carries: where it is now, and where the next goes.
+  // The carried values of a loop: where each one is now, and where the next one
+  // goes.
   class States {
    public:
     States(const ControlCode& code, const StepCall& call)
@@ -169,7 +171,8 @@ class ControlCode final : public ExternCode {
     }
 
     void* now(size_t i) const { return now_[i]; }
-    // Another place than that of now: one of the two.
+    // Where the next value of state `i` goes: of the two places of a state, the
+    // one that is free.
     void* next(size_t i) {
       std::byte* const home = code_.result(call_, i);
       next_[i] = now_[i] == home ? other(i) : home;
@@ -177,7 +180,7 @@ class ControlCode final : public ExternCode {
     }
     void keep(size_t i) { next_[i] = now_[i]; }
     void advance() { std::swap(now_, next_); }
-    // Brings all to their results.
+    // Copies the states to the results of the step, unless they are there.
     void finish() {
       for (size_t i = 0; i < now_.size(); ++i)
         if (const size_t bytes = size(i);
@@ -192,7 +195,8 @@ class ControlCode final : public ExternCode {
     std::byte* other(size_t i) const {
       return call_.scratch + code_.states_[i];
     }
-    // States lie in rows, the first ones where they come from if they do.
+    // The first value of a state, contiguous: the operand itself if it is, else
+    // a copy.
     void* first(size_t i) const {
       const Tensor& given = code_.step_.carried[i].as_tensor();
       void* const from =
@@ -207,7 +211,8 @@ class ControlCode final : public ExternCode {
     std::vector<void*> now_, next_;
   };
 
-  // The inputs of one kind; `place` says where the one of a number is.
+  // Sets the inputs of one kind; place(index) gives the address of input number
+  // `index` of that kind.
   template <typename Place>
   void set_inputs(Source::Kind kind, size_t which, BodyCall& body,
                   const Place& place) const {
@@ -216,7 +221,7 @@ class ControlCode final : public ExternCode {
         body.inputs()[i] = place(static_cast<size_t>(sources_[which][i].index));
   }
 
-  // The inputs that stay the same.
+  // Sets the inputs that are the same in all iterations.
   void set_operands(const StepCall& call, size_t which, BodyCall& body) const {
     set_inputs(Source::Kind::operand, which, body,
                [&](size_t i) { return call.operands[i]; });
@@ -227,7 +232,8 @@ class ControlCode final : public ExternCode {
                [&](size_t i) { return states.now(i); });
   }
 
-  // Where the body puts what is carried; what it gives as it came stays.
+  // Sets where the body writes the carried values. One that it returns
+  // unchanged stays where it is.
   void set_next(States& states, size_t which, BodyCall& body) const {
     for (size_t i = 0; i < step_.carried.size(); ++i) {
       const int32_t input = plans_[which].input_of(i);
@@ -307,7 +313,8 @@ class ControlCode final : public ExternCode {
            i * stack.stride(0) * static_cast<int64_t>(stack.item_size());
   }
 
-  // The first slice is combined with nothing.
+  // Copies the first slice to the result, since there is nothing to combine it
+  // with.
   void copy_first(const StepCall& call) const {
     for (size_t k = 0; k < step_.xs.size(); ++k) {
       const Tensor& xs = step_.xs[k].as_tensor();

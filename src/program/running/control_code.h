@@ -1,5 +1,6 @@
-// The routine of ControlCall. Its programs read and write the memory of the
-// call around them; what a loop carries lies in two places in turn.
+// The routine of ControlCall: it runs the programs of branches and bodies. They
+// read and write the memory of the program around them; carried values
+// alternate between two places.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,8 @@
 
 namespace fxjit::program {
 
-// `programs` are those of the call's bodies, in order; loops keep to `limits`.
+// `programs` are those of the call's bodies, in their order. Loops throw when
+// they exceed `limits`.
 std::shared_ptr<const ExternCode> make_control_code(
     ControlCall call, std::vector<std::shared_ptr<const Executable>> programs,
     fx::LoopLimits limits);

@@ -1,6 +1,6 @@
-// A step that calls an op's eager function: what has no generated code runs
-// this way, inside an otherwise compiled program. Reports list it as not
-// native, unless the function is a direct one, which writes the results in
+// The code of a step that calls an op's eager function. Ops without generated
+// code so run inside of an otherwise compiled program. Reports list the step as
+// not native, unless the function is a direct one, which writes its results in
 // place.
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace fxjit::program {
 
-// A tensor over memory of the call; it must not outlive it.
+// A tensor over memory of the call, without owning it. It must not outlive the
+// call.
 Tensor borrow(void* first, const Tensor& val);
 
 // The arguments of a call over its operands, of which `used` were tensors.

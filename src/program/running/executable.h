@@ -21,14 +21,16 @@ namespace fxjit::program {
 
 class Executable;
 
-// Time of each step of one or more calls, for reports.
+// The times of all steps of one or more calls, for reports.
 struct StepTimes {
   int64_t calls = 0;
   std::vector<double> nanoseconds;  // One per step.
-  // Times of the programs that a step calls, by step and in their order.
+  // For steps that call programs (by the step's number): the times of these
+  // programs, in their order.
   std::map<int32_t, std::vector<StepTimes>> bodies;
 
-  // One for each step, those of bodies behind the step that calls them.
+  // One row for each step. The steps of branches and bodies follow the step
+  // that calls them.
   struct Row {
     std::string body;  // "true", "body.true"; empty outside of bodies.
     const Step* step = nullptr;
@@ -40,7 +42,7 @@ struct StepTimes {
   std::vector<Row> rows(const Executable& executable) const;
   // Adds the times of a later call that took the same steps.
   void add(const StepTimes& more);
-  // Times become averages.
+  // Divides all times, which turns sums into averages.
   void divide(int by);
   double mean_calls() const;
   int divided_by = 1;
@@ -57,7 +59,7 @@ class Executable {
     DriverFn driver = nullptr;               // Of the schedule's form.
     std::vector<const void*> packed;         // One per packed weight.
     std::shared_ptr<const void> keep_alive;  // Code and weights.
-    // Calls take numbers below the smallest normal one for zeros.
+    // Whether calls treat denormal numbers as zeros.
     bool flushes_to_zero = false;
     int max_threads = 1;
     support::ThreadPool* pool = nullptr;  // Needed above one thread.
@@ -71,14 +73,15 @@ class Executable {
   const Program& program() const { return parts_.program; }
   const std::vector<Tensor>& constants() const { return parts_.constants; }
   const std::vector<StepPlan>& plans() const { return parts_.plans; }
-  // What computes a step; null: a generated kernel.
+  // The extern code of a step; null for a step with a generated kernel.
   const ExternCode* external(size_t step) const {
     return parts_.kernels[step].external.get();
   }
   int max_threads() const { return parts_.max_threads; }
   const DriverForm& driver() const { return parts_.schedule.driver; }
 
-  // Calls of one thread, one after the other, in one working memory.
+  // Several calls of one thread, one after the other, with the same working
+  // memory.
   class Session;
 
   // Runs all steps. `inputs` and `outputs` are first elements, in the order of
@@ -88,8 +91,8 @@ class Executable {
   void run(std::span<void* const> inputs, std::span<void* const> outputs,
            StepTimes* times = nullptr) const;
 
-  // Bytes of working memory (arena, scratch of all threads): as many times that
-  // of one call as there were calls at a time, at least once.
+  // Bytes of working memory (arena and scratch of all threads). It is that of
+  // one call times the most calls that ran at the same time.
   size_t working_bytes() const {
     const auto contexts = static_cast<size_t>(contexts_.load());
     return std::max<size_t>(1, contexts) * (arena_bytes_ + scratch_bytes_);
@@ -110,7 +113,8 @@ class Executable {
   void run_timed(const Launch& launch, StepCall& call, StepTimes& times) const;
   void undo_writes(Context& context) const;
 
-  // Calls beyond this many at once allocate their working memory afresh.
+  // The most working memories that are kept. Calls beyond this many at a time
+  // allocate theirs anew.
   static constexpr int kKeptContexts = 16;
 
   Parts parts_;
@@ -131,7 +135,8 @@ class Executable::Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // As Executable::run, but for the request that the caller has opened.
+  // As Executable::run, for a caller that has opened a request of the thread
+  // pool itself.
   void run(std::span<void* const> inputs, std::span<void* const> outputs,
            StepTimes* times = nullptr);
 

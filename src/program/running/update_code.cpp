@@ -9,13 +9,13 @@
 namespace fxjit::program {
 namespace {
 
-// How calls of one kind of update are made in place and taken back.
+// How the calls of one kind of update are made in place and undone.
 struct Update {
   ops::UpdateKind kind;
-  // Whether it is known from shapes and types which elements these are.
+  // Whether shapes and dtypes tell which elements the call overwrites.
   bool (*is_known)(const ValueList& args);
-  // The call that picks them, and the one that puts `old` back to their places:
-  // equal places have equal old elements.
+  // The op that picks those elements, and the op that puts old elements back to
+  // their places. Of several old elements of one place all are equal.
   std::string_view pick;
   ValueList (*picked_by)(const ValueList& args);
   std::string_view restore;
@@ -35,8 +35,8 @@ bool has_line_of_indices(const ValueList& args) {
   return args[0].as_tensor().dim() > 0 && args[2].as_tensor().dim() == 1;
 }
 
-// An index for each element, no more of them than elements in other dims: an
-// empty index need not keep to that.
+// Whether there is an index for each element, and no more of them than elements
+// in the other dims. An empty index need not satisfy the latter.
 bool has_elements(const ValueList& args) {
   const Tensor &self = args[0].as_tensor(), &index = args[2].as_tensor();
   if (self.dim() == 0 || self.dim() != index.dim()) return false;

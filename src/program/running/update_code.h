@@ -1,5 +1,6 @@
-// Steps that write memory of the caller's: they give written inputs their new
-// values, a part of them in place or all of them at the end of a program.
+// The code of steps that write memory of the caller: they give written inputs
+// their new values, in place for some elements, or by a copy of all at the end
+// of a program.
 #pragma once
 
 #include <optional>
@@ -8,7 +9,8 @@
 
 namespace fxjit::program {
 
-// Nothing for calls of which it is not known what they overwrite.
+// The specification of an update in place; none for calls of which it is
+// unknown what they overwrite.
 std::optional<UpdateSpec> update_spec(const ops::Op& op, const ValueList& args);
 
 class UpdateCode : public ExternCode {

@@ -1,5 +1,5 @@
-// A call of an op as a plain value: which op, with which arguments, computed by
-// which code. Written by the planner; the bind stage makes code of it.
+// A call of an op as plain data: which op, with which arguments, and which code
+// computes it. The planner writes it; the bind stage makes code of it.
 #pragma once
 
 #include <string>
@@ -12,21 +12,22 @@
 
 namespace fxjit::program {
 
-// The operands of the step are the tensors of `args` in order of appearance,
-// then `results`.
+// Operands of the step: the tensors of `args` in order of appearance, then
+// those of `results`.
 struct CallSpec {
   CallCode code = CallCode::eager;
   std::string op;     // Its name in the op table.
   ValueList args;     // Tensors are meta tensors.
   ValueList results;  // Meta tensors.
-  // What is generated of a convolution's epilogue (convolution/tail.h).
+  // The generated part of a convolution's epilogue (convolution/tail.h), as a
+  // row step; empty if there is none.
   std::vector<RowStep> tail;
 
   friend bool operator==(const CallSpec& a, const CallSpec& b);
 };
 
-// Whether two arguments say the same: numbers of one type and equal bits, meta
-// tensors of equal type, sizes and strides.
+// Whether two arguments are equal: numbers of one type with equal bits, meta
+// tensors with equal dtypes, sizes and strides.
 bool equal_specs(const Value& a, const Value& b);
 bool equal_specs(const ValueList& a, const ValueList& b);
 

@@ -1,5 +1,5 @@
-// The step that no skeleton computes: it says which call it computes, and its
-// code, made by the bind stage, is not generated.
+// The step that no skeleton computes. It specifies what is computed; the bind
+// stage makes its code, a routine, a primitive or an eager function.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ enum class ControlFlow : uint8_t;
 
 namespace fxjit::program {
 
-// oneDNN in place of a generated tile loop, with the operands of `tile`. Where
-// it has no fast code for the sizes, the tile loop is generated after all.
+// A primitive of oneDNN in place of a generated tile loop, with the operands of
+// `tile`. If oneDNN has no fast code for the sizes, the tile loop is generated
+// after all.
 struct LibraryProduct {
   TileStep tile;
 
@@ -28,7 +29,7 @@ struct LibraryProduct {
                          const LibraryProduct&) = default;
 };
 
-// Packs a product's right-hand side while the program runs, where it is an
+// Packs the right factor of a product while the program runs, because it is an
 // activation and not a weight. Operands: the matrices, the packed result.
 struct RunTimePack {
   DType dtype = DType::f32;  // Or i16, in pairs.
@@ -42,9 +43,10 @@ struct RunTimePack {
   friend bool operator==(const RunTimePack&, const RunTimePack&) = default;
 };
 
-// A call that copies its first argument but for some elements, with that
-// argument's memory as its result: it touches only these elements. Operands:
-// the tensors of the call, then memory for the elements that were there before.
+// A call whose result is a copy of its first argument with some elements
+// replaced, where the result may take the argument's memory. Only those
+// elements are touched. Operands: the tensors of the call, then memory for the
+// elements that were there before.
 struct UpdateSpec {
   CallSpec call;           // Without results.
   TensorSpec overwritten;  // The elements that it overwrites.
@@ -52,23 +54,26 @@ struct UpdateSpec {
   friend bool operator==(const UpdateSpec&, const UpdateSpec&) = default;
 };
 
-// Gives a written input its new value. Operands: the new value, the input.
+// Copies a written input's new value into it. Operands: the new value, the
+// input.
 struct WriteBack {
   TensorSpec value, input;
 
   friend bool operator==(const WriteBack&, const WriteBack&) = default;
 };
 
-// Runs programs of its own: the branch that a predicate chooses, or a body
-// again and again. Operands: the tensors of `pred`, `carried`, `xs` and
+// Runs other programs: the branch that a predicate chooses, or the body of a
+// loop again and again. Operands: the tensors of `pred`, `carried`, `xs` and
 // `operands`, in this order, then `results`.
 struct ControlCall {
   struct Body {
     std::string name;      // "true", "body".
     int32_t program = -1;  // Among Program::bodies.
-    // For each input of the program, the argument of the body that it is.
+    // For each input of the program, the number of the body's argument that it
+    // is.
     std::vector<int32_t> arguments;
-    // A branch that fails whenever it is taken; its program is another's.
+    // Set for a branch that fails whenever it is taken. `program` is then that
+    // of the other branch.
     bool fails = false;
 
     friend bool operator==(const Body&, const Body&) = default;
@@ -84,22 +89,24 @@ struct ControlCall {
   friend bool operator==(const ControlCall& a, const ControlCall& b);
 };
 
-// A step computed by code that is not generated.
+// A step that is computed by extern code. It holds one of the specifications
+// above.
 struct ExternStep {
   using What = std::variant<CallSpec, LibraryProduct, RunTimePack, UpdateSpec,
                             WriteBack, ControlCall>;
   What what;
-  // As in StepPlan, by the call that is computed.
+  // See StepPlan: the work of the call that is computed.
   double flops = 0;
   double bytes = 0;
-  // The last operands, as many, are results; all others are read.
+  // How many of the operands, the last ones, are results. All others are only
+  // read.
   int32_t results = 1;
 
   size_t written() const { return static_cast<size_t>(results); }
   static constexpr const char* kName = "routine";
   static constexpr bool kWritesAnywhere = false;
   std::vector<InPlacePair> in_place() const { return {}; }
-  // Its code says the tasks and the scratch.
+  // The work alone: the step's code says its tasks and its scratch.
   StepPlan plan(CpuLevel) const { return {.flops = flops, .bytes = bytes}; }
 
   friend bool operator==(const ExternStep&, const ExternStep&) = default;

@@ -1,7 +1,7 @@
-// The fields of a program's parts, each named once: what writes programs, reads
-// them and weighs them walks the same list, beside the struct. A field that is
-// missing there is lost when a program is written out, which
-// tests/compile/program_fields_test.cpp finds.
+// Lists the fields of a program's parts, each named once, beside the struct
+// that has them. Whatever writes programs, reads them or weighs them walks
+// these lists. A field that is missing from its list is lost when a program is
+// written; tests/compile/program_fields_test.cpp finds that.
 #pragma once
 
 #include <concepts>

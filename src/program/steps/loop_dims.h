@@ -7,16 +7,17 @@
 
 namespace fxjit::program {
 
-// Sizes of a loop nest and, per operand, a stride per dim.
+// The sizes of a loop nest, and for each operand a stride along each dim.
 struct LoopDims {
   Dims sizes;
   std::vector<Dims> strides;
 };
 
-// Drops dims of size 1 and joins neighbours that every operand walks as one.
+// Drops dims of size 1, and joins neighbouring dims that every operand walks
+// with one stride.
 LoopDims join_dims(const LoopDims& dims);
 
-// The dims [first, last) of a nest.
+// The part of a loop nest over the dims [first, last).
 LoopDims sub_dims(const LoopDims& dims, int first, int last);
 
 }  // namespace fxjit::program

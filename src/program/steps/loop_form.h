@@ -14,7 +14,8 @@
 
 namespace fxjit::program {
 
-// A size or a stride of a form.
+// A size or a stride of a form: a number for which the code is made, or an
+// argument that the code is given at each call.
 class Extent {
  public:
   // A number that the code is made for.
@@ -43,7 +44,8 @@ class Extent {
 
 using Extents = std::vector<Extent>;
 
-// As Access; what gathers need are arguments.
+// What a form knows of an access (Access); the stride and the limit of a gather
+// are arguments.
 struct AccessForm {
   DType dtype = DType::f32;
   Extents outer;
@@ -71,7 +73,7 @@ struct LoopForm {
   }
 };
 
-// The sizes and accesses of a step itself, which is one that has them.
+// The sizes and accesses of a row or column step, which derives from this.
 struct Loops {
   Dims outer;
   Dims reduce;
@@ -79,23 +81,27 @@ struct Loops {
   std::vector<Access> inputs;  // By slot.
   std::vector<Access> outputs;
 
-  // A batch of one has dropped a dim that others have: adds outer dims of one
-  // point until there are `dims` of them.
+  // Adds outer dims of size 1 in front until there are `dims` of them. A batch
+  // of one has lost a dim that larger batches have, but should use their
+  // kernel.
   void pad_outer(int dims);
 
   friend bool operator==(const Loops&, const Loops&) = default;
 };
 
-// A form without arguments, gathers aside.
+// The form of the loops with all sizes and strides as numbers. Gathers still
+// have arguments.
 LoopForm form_of(const Loops& loops);
 
 // Text that is equal for equal forms.
 std::string loops_key(const LoopForm& form);
 
-// What the code of a step gets in StepCall::data.
+// The arguments of the loops, in the order in which code reads them from
+// StepCall::data.
 std::vector<int64_t> loop_arguments(const Loops& loops);
 
-// Where they stand there, in 64-bit numbers.
+// Where each of these arguments stands in StepCall::data, counted in numbers of
+// 64 bits.
 class ArgumentPlaces {
  public:
   explicit ArgumentPlaces(const LoopForm& form)
@@ -106,7 +112,7 @@ class ArgumentPlaces {
   size_t inner() const { return 0; }
   size_t outer(size_t dim) const { return 1 + dim; }
   size_t reduce(size_t dim) const { return outer(outer_) + dim; }
-  // Strides of the operand; inputs come first.
+  // The stride of an operand along an outer dim; inputs are counted first.
   size_t outer(size_t operand, size_t dim) const {
     return reduce(reduce_) + operand * per_operand() + dim;
   }
@@ -116,7 +122,7 @@ class ArgumentPlaces {
   size_t inner(size_t operand) const { return reduce(operand, reduce_); }
   size_t gather_stride(size_t operand) const { return inner(operand) + 1; }
   size_t gather_limit(size_t operand) const { return inner(operand) + 2; }
-  // What follows them.
+  // The place behind all of these arguments.
   size_t end() const { return outer(operands_, 0); }
 
  private:
@@ -127,7 +133,8 @@ class ArgumentPlaces {
   size_t reduce_;
 };
 
-// Whether a body asks where it is: dims are then what they are.
+// Whether the body reads positions. The dims of its loops must not be joined
+// then.
 bool has_index(const ScalarBody& body);
 
 }  // namespace fxjit::program

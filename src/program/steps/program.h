@@ -47,15 +47,15 @@ struct Step {
   std::vector<OperandRef> operands;
   std::string label;               // "linear+gelu", for reports and profiles.
   std::vector<std::string> nodes;  // Captured nodes it computes.
-  // By operand: why the step that gives it does not compute this one's work
-  // too. Empty where there is nothing to say.
+  // For each operand, why the step that computes it was not fused with this
+  // one. Empty if there is nothing to say.
   std::vector<passes::Apart> apart = {};
 
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// A tensor that the steps read but never write: a parameter, or what passes
-// made of some.
+// A tensor that steps read and never write: a parameter, or a tensor that the
+// passes made.
 struct Constant {
   std::string source;  // "layers.0.weight"; empty where passes made it.
   TensorSpec spec;
@@ -72,16 +72,16 @@ struct Program {
   std::vector<weights::PackSpec> packed;
   std::vector<TensorSpec> inputs;
 
-  // What the call returns: `result` has the structure that the model returns,
-  // with meta tensors as leaves; the i-th of them stands for outputs[i]. Other
-  // leaves are returned as they are.
+  // What the call returns. `result` has the structure of the model's result
+  // with meta tensors as leaves; the i-th meta tensor stands for outputs[i].
+  // Other leaves are returned as they are.
   struct Output {
     TensorSpec spec;
     int32_t buffer = -1;  // Home output, input (a view of one) or constant.
     int64_t byte_offset = 0;
-    // Not negative: given as a copy of the buffer, one for all outputs of this
-    // number. Constants of the program's own are, and results that only merged
-    // calls made one.
+    // If not negative, a copy of the buffer is returned, one for all outputs
+    // with this number. Constants that the program owns are copied, and results
+    // that are one tensor only because equal calls were merged.
     int32_t copy = -1;
 
     friend bool operator==(const Output&, const Output&) = default;
@@ -89,10 +89,11 @@ struct Program {
   std::vector<Output> outputs;
   Value result;
 
-  // Inputs that the steps write. Right where no other input, and no constant,
-  // shares their memory.
+  // The inputs that steps write. A call must not give an input that shares
+  // memory with another input or with a constant.
   std::vector<int32_t> written;
-  // Buffers that a failed call needs to undo what it wrote: theirs to the end.
+  // Buffers that a failed call needs to restore what it wrote. Nothing else
+  // uses their memory.
   std::vector<int32_t> kept;
 
   int64_t arena_bytes = 0;

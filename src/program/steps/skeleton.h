@@ -1,7 +1,6 @@
-// What a loop skeleton is to the rest of the library: the concept that its step
-// has to satisfy. Whoever walks the steps of a program asks them by it, so that
-// a skeleton is known by its folder, its place among StepBody and its emitter
-// alone.
+// The concept that a loop skeleton's step has to satisfy. Code that walks the
+// steps of a program asks them by it alone, so a skeleton is known only by its
+// folder, its place in StepBody and its emitter.
 #pragma once
 
 #include <concepts>
@@ -37,23 +36,23 @@ std::string types_of(const Accesses& accesses) {
   return text;
 }
 
-// Operands of a step that may lie in the same place: every element of `read` is
-// read for the last time just before the same element of `written` is written.
+// Two operands of a step that may share memory: each element of `read` is read
+// for the last time just before the same element of `written` is written.
 struct InPlacePair {
   size_t read;
   size_t written;
 };
 
-// The kernels that a step needs, by their forms, and what it is computed by
-// once there is code for each of them, in their order.
+// The forms of the kernels that a step needs. `code` makes the step's code from
+// these kernels, given in the same order.
 template <typename Form>
 struct StepKernels {
   std::vector<Form> forms;
   std::function<StepCode(std::span<const typename Form::Fn>)> code;
 };
 
-// The code of a step that is computed by one kernel, which is given
-// `arguments`.
+// For a step with one kernel: makes its code, which gives `arguments` to the
+// kernel.
 inline auto code_with(std::vector<int64_t> arguments) {
   return [owner = std::make_shared<const std::vector<int64_t>>(
               std::move(arguments))](std::span<const KernelFn> kernels) {
@@ -66,25 +65,27 @@ concept Skeleton =
     std::equality_comparable<S> &&
     requires(const S& step, const Machine& machine, CpuLevel level,
              const typename S::Form& form) {
-      // What reports and symbols of kernels call it.
+      // The skeleton's name in reports and in symbols of kernels.
       { S::kName } -> std::convertible_to<std::string>;
-      // Results may begin anywhere, not only at cache lines.
+      // Whether results may begin at any address and not only at cache lines.
       { S::kWritesAnywhere } -> std::convertible_to<bool>;
-      // How many of its last operands it writes.
+      // The number of operands, the last ones, that the step writes.
       { step.written() } -> std::same_as<size_t>;
-      // Finds what its plan and its code must agree on, and keeps it in the
-      // step: once, when all else is there; the functions below read it.
+      // Finds what the step's plan and its code must agree on, and stores it in
+      // the step. Called once, when all other fields are set. The functions
+      // below read what it found.
       S(step).analyse(machine);
-      // How it is cut into tasks, and its work.
+      // How the step is cut into tasks, and how much work it is.
       { step.plan(level) } -> std::same_as<StepPlan>;
       { step.facts() } -> std::same_as<StepFacts>;
       { step.in_place() } -> std::same_as<std::vector<InPlacePair>>;
       { step.kernels(level) } -> std::same_as<StepKernels<typename S::Form>>;
-      // Equal for equal forms.
+      // A text that is equal for equal forms.
       { form_key(form) } -> std::same_as<std::string>;
     };
 
-// For visitors of StepBody: a function of skeletons and one of extern steps.
+// Makes a visitor of StepBody from a function for skeletons and one for extern
+// steps.
 template <typename... Fn>
 struct Overloaded : Fn... {
   using Fn::operator()...;

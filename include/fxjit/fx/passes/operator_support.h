@@ -16,6 +16,7 @@
 
 namespace fxjit::fx::passes {
 
+// Says which nodes a backend can run.
 class OperatorSupportBase {
  public:
   virtual ~OperatorSupportBase() = default;
@@ -50,14 +51,18 @@ class OperatorSupport : public OperatorSupportBase {
 
 using OperatorSupportRef = std::shared_ptr<const OperatorSupportBase>;
 
+// An OperatorSupportBase that asks the given function.
 OperatorSupportRef create_op_support(
     std::function<bool(const nn::Module&, const Node&)> is_node_supported);
-// Supported by all of them; by any of them.
+// Supports a node if all of `supports` do (chain), or if one of them does
+// (any_chain).
 OperatorSupportRef chain(std::vector<OperatorSupportRef> supports);
 OperatorSupportRef any_chain(std::vector<OperatorSupportRef> supports);
 
+// Makers of supports that refuse some nodes and accept all others, as torch's
+// OpSupports.
 struct OpSupports {
-  // Refuses nodes with an input of this type, and nodes with these names.
+  // Refuses nodes with an input of this dtype; refuses nodes with these names.
   static OperatorSupportRef decline_if_input_dtype(DType dtype);
   static OperatorSupportRef decline_if_node_in_names(
       std::set<std::string, std::less<>> names);

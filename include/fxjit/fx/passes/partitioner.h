@@ -15,11 +15,13 @@
 
 namespace fxjit::fx::passes {
 
+// A set of nodes that become one submodule.
 struct Partition {
   int64_t id = 0;
   std::vector<NodePtr> nodes;  // In graph order.
 };
 
+// torch's arguments of CapabilityBasedPartitioner.
 struct PartitionerOptions {
   // Keep partitions that compute only one thing.
   bool allows_single_node_partition = false;
@@ -33,11 +35,12 @@ struct PartitionerOptions {
   bool skip_horizontal_fusion = false;
 };
 
-// Supported nodes are in one partition when nothing unsupported lies on a way
-// between them: a node's partition is told by how many times a way to the
-// graph's end changes from unsupported to supported. This gives the partitions
-// of torch's pairwise merging, in linear time. Without horizontal fusion, nodes
-// with users in several partitions cost a search besides.
+// Splits a graph into partitions of supported nodes, as torch's class of this
+// name. Two supported nodes are in one partition if no path between them leads
+// through an unsupported one. The partition of a node follows from how often a
+// path to the graph's end changes from unsupported to supported, which gives
+// the partitions of torch's pairwise merging in linear time. Without horizontal
+// fusion, nodes with users in several partitions cost a search as well.
 class CapabilityBasedPartitioner {
  public:
   // `module` must outlive the partitioner.
@@ -52,6 +55,7 @@ class CapabilityBasedPartitioner {
                        const std::string& prefix = "fused_");
   // Takes non-compute ops at the edges out of the partitions.
   void remove_bookend_non_compute_ops(std::vector<Partition>& partitions) const;
+  // Proposes partitions and fuses them.
   void partition_and_fuse(const std::string& prefix = "fused_");
 
  private:

@@ -25,13 +25,16 @@ namespace fxjit::fx::passes {
 
 using GraphModuleRef = nn::Ref<GraphModule>;
 
+// What a pass returns: the module that takes the place of the one that it was
+// given, which may be the same.
 struct PassResult {
   GraphModuleRef graph_module;
   bool modified = false;  // Whether the pass changed the module.
 };
 
-// Base of passes with conditions of their own: `requires_` is checked before
-// and `ensures` after the pass; both throw to refuse.
+// Base of passes with conditions of their own. Calling the pass runs
+// `requires_` before and `ensures` after `call`. Both refuse by throwing, and
+// do nothing by default.
 class PassBase {
  public:
   virtual ~PassBase() = default;
@@ -42,7 +45,8 @@ class PassBase {
   PassResult operator()(const GraphModuleRef& module);
 };
 
-// A named pass. Copies share one identity, by which constraints know it.
+// A named pass. Copies of a Pass share one identity, by which constraints know
+// it.
 class Pass {
  public:
   using Run = std::function<PassResult(const GraphModuleRef&)>;

@@ -17,6 +17,7 @@
 
 namespace fxjit::fx::passes {
 
+// Options of SplitterBase, with torch's names.
 struct SplitterSettings {
   // Smaller parts of the accelerator join what stands before them.
   size_t min_acc_module_size = 1;
@@ -61,6 +62,7 @@ struct SplitterSubgraph {
   std::vector<NodePtr> nodes;
 };
 
+// A split with sample inputs of its submodules.
 struct SplitResult {
   nn::Ref<GraphModule> split_module;
   // By name, in order of the calls.
@@ -73,6 +75,8 @@ std::vector<std::pair<std::string, ValueList>> generate_inputs_for_submodules(
     const GraphModule& model, ValueList inputs,
     const std::vector<std::string>& target_submodules);
 
+// Cuts a module into submodules for an accelerator and for the CPU, as torch's
+// _SplitterBase. The module is not changed.
 class SplitterBase {
  public:
   // Runs the module on the sample input for the shapes of all values.

@@ -1,4 +1,4 @@
-// SubgraphMatcher: finds the places of a graph that have the form of a pattern
+// SubgraphMatcher: finds the places of a graph that match a pattern
 // (torch.fx.passes.utils.matcher_utils). A pattern is a graph whose placeholders
 // are wildcards: each stands for any one value, the same one wherever it is
 // used.
@@ -45,6 +45,8 @@ class NodesMap {
   std::unordered_map<const Node*, size_t> index_;
 };
 
+// One place of a graph that matches a pattern. It refers to nodes of both
+// graphs.
 struct InternalMatch {
   // Nodes of the pattern from which the match was found: its results that
   // nothing else in it uses.
@@ -58,6 +60,7 @@ struct InternalMatch {
   std::vector<std::pair<std::string, NodePtr>> name_node_map;
 };
 
+// torch's arguments of SubgraphMatcher.
 struct MatcherOptions {
   // The pattern's output is part of it: only the end of a graph matches.
   bool match_output = false;
@@ -69,6 +72,8 @@ struct MatcherOptions {
   bool ignore_literals = false;
 };
 
+// Finds all places in a graph that compute what a pattern computes. Immutable;
+// several threads may call match().
 class SubgraphMatcher {
  public:
   // `pattern` must outlive the matcher and the matches, and may not change.

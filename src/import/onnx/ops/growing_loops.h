@@ -1,13 +1,14 @@
-// Loops whose carried tensors change their sizes from iteration to iteration,
-// which torch's loops do not.
+// Loops in which carried tensors change their sizes from iteration to
+// iteration. torch's loops cannot do that.
 #pragma once
 
 #include "fxjit/fx/target.h"
 
 namespace fxjit::onnx {
 
-// (cond_graph, body_graph, carried, operands), as torch's while_loop, run by the
-// interpreter. RuntimeError where a carried value changes its type or rank.
+// A function with the arguments (cond_graph, body_graph, carried, operands) of
+// torch's while_loop, which the interpreter runs. Throws RuntimeError if a
+// carried value changes its dtype or rank.
 const fx::Function& growing_loop();
 
 }  // namespace fxjit::onnx

@@ -1,5 +1,6 @@
-// The body of a Loop: what it is given and what it gives, iteration by
-// iteration.
+// The body of an ONNX Loop: reads one iteration of it, with the values that it
+// is given and gives. loops.cpp derives from it and decides how iterations are
+// recorded.
 #pragma once
 
 #include <map>
@@ -13,40 +14,40 @@ class LoopBody {
  protected:
   explicit LoopBody(Call& call);
 
-  // The carried values that are tensors, those of sequences left out.
+  // The carried values that are tensors of one shape; sequences are left out.
   struct Carried {
     ValueList values;
     std::vector<Recorder::Known> known;
   };
-  // One iteration: its condition, the next carried values, the rows of stacks;
-  // the rows of grown sequences are behind the others.
+  // The results of one iteration: its condition, the next carried values, and
+  // one row for each stack. Rows of grown sequences come last.
   struct Iteration {
     Operand condition;
     ValueList carried, rows;
   };
 
-  // Whether a condition holds, where that is known.
+  // Whether a condition is true, if that is known while the model is read.
   std::optional<bool> known_truth(const Operand& condition) const;
-  // That of the first iteration which is not recorded yet.
+  // The condition of the first iteration that is not recorded yet.
   Operand condition() const;
 
   Carried first_values() const;
   Iteration read_body(const Value& turn, const Operand& going,
                       const ValueList& carried);
-  // All that one iteration gives, by the body's outputs.
+  // All outputs of the body for iteration `turn`.
   std::vector<Operand> read_turn(int64_t turn, const Operand& going,
                                  const std::vector<Operand>& carried);
 
-  // Whether the model reads the stack of these rows.
+  // Whether the model reads the stack of row `row`.
   bool is_wanted(size_t row) const {
     return call_.wants(carried_.size() + row);
   }
-  // Whether a carried value is no tensor of the loop's own, but a stack of what
-  // its iterations append: to a sequence, or to a tensor of `joined_`.
+  // Whether carried value `i` becomes a stack of what the iterations append to
+  // it: it is a sequence, or a tensor of `joined_`.
   bool is_grown(size_t i) const {
     return joined_.contains(i) || carried_[i].value.is_sequence();
   }
-  // Behind the loop.
+  // The carried value `i` after the loop, made of its stack.
   Operand grown_result(size_t i, const Value& stack) const;
 
   Call& call_;
@@ -56,10 +57,10 @@ class LoopBody {
   std::optional<Operand> going_;  // and gave this condition.
   std::vector<Operand> carried_;
   size_t rows_ = 0;
-  // Carried tensors that the body only appends to by Concat, and along which
-  // dim.
+  // Carried tensors that the body only extends by Concat, each with the dim
+  // along which it does.
   std::map<size_t, int64_t> joined_;
-  // See Operand: of the carried values and then of the stacks.
+  // For the carried values and then the stacks: see Operand::unsigned_bits.
   std::vector<UnsignedBits> unsigned_bits_;
 
  private:

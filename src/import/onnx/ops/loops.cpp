@@ -1,5 +1,6 @@
-// Loop: unrolled where it is short and its length known, otherwise fx's scan or
-// map where the number of iterations is given, while_loop where data decide.
+// The ONNX op Loop. A short loop of known length is unrolled. Otherwise it
+// becomes a scan or map if the number of iterations is given, and a while_loop
+// if data decide.
 #include <algorithm>
 #include <exception>
 #include <set>
@@ -33,9 +34,9 @@ class LoopReader : LoopBody {
     } catch (const UserError&) {
       why = std::current_exception();
     }
-    // What iterations differ in may be known for each of them. Where that does
-    // not help either, the first reason is the one to tell: it is about the
-    // body as the file has it, the second one about some copy of it.
+    // Some of what differs between iterations may be known for each of them, so
+    // unrolling is tried. If that fails as well, the first error is thrown: it
+    // is about the body as the file has it, the second one about a copy of it.
     try {
       return unrolled();
     } catch (const UnknownCondition&) {
@@ -83,9 +84,9 @@ class LoopReader : LoopBody {
     return growing(why);
   }
 
-  // Where iterations change sizes of what they carry, known or by data, these
-  // sizes are taken for unknown; one more reading may find more of them. Throws
-  // `why` where that does not help.
+  // Records the loop with those sizes taken for unknown that iterations change.
+  // Reading the body again may find more of them. Throws `why` if that does not
+  // help.
   Results growing(const std::exception_ptr& why) {
     for (size_t before = 0; before < grown_.size();) {
       before = grown_.size();
@@ -119,8 +120,8 @@ class LoopReader : LoopBody {
     std::rethrow_exception(why);
   }
 
-  // Tensors that become longer as stacks of what is appended to them; nothing
-  // where the body reads them otherwise.
+  // Records the loop with the tensors that it extends as stacks of what is
+  // appended. None if the body reads these tensors in another way.
   std::optional<Results> joined() {
     if (grown_.empty()) return std::nullopt;
     for (const auto& [i, dim] : grown_) joined_.emplace(i, dim);
@@ -140,10 +141,10 @@ class LoopReader : LoopBody {
     return by_condition();
   }
 
-  // Records the first iteration by itself, so that the values carried from then
-  // on are the body's own: exporters begin with placeholders that the body does
-  // not read. False where there need not be a first one, or where it is not the
-  // last value alone that counts.
+  // Records the first iteration outside of the loop, so that the loop begins
+  // with values that the body made; exporters start with placeholders that the
+  // body does not read. Returns false if there may be no first iteration, or if
+  // more than the last carried value is wanted.
   bool run_first() {
     const bool begins = first_turn_ == 0 && known_truth(condition()) == true &&
                         (!call_.has(0) || turns_.value_or(0) > 0);
@@ -161,8 +162,8 @@ class LoopReader : LoopBody {
            Recorder::follows_from_sizes(call_[0]);
   }
 
-  // As many iterations as given; nothing where the body's condition may end
-  // them.
+  // Records a loop whose number of iterations is given. None if the body's
+  // condition may end it earlier.
   std::optional<Results> counted() {
     const Value turns = at_least_0(call_.scalar_int(0));
     Carried first = first_values();
@@ -231,8 +232,8 @@ class LoopReader : LoopBody {
     return Recorder::known(row);
   }
 
-  // Iterations as long as the condition holds. Stacks are carried as well, as
-  // long as the number of iterations may become, and cut behind the loop.
+  // Records a loop that ends with its condition. Stacks are carried with as
+  // many rows as there may be iterations, and are cut after the loop.
   Results by_condition() {
     Recorder& recorder = call_.recorder();
     const Carried first = first_of_growing();

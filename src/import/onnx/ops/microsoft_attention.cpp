@@ -81,9 +81,9 @@ Value filtered(const Call& call, const Value& kept, DType dtype) {
   return masked_fill(zeros, masked, call.real("mask_filter_value", -10000));
 }
 
-// The mask in the forms that it may have: a length for each element of the
-// batch, with first places behind all of them, or a flag for each key, also
-// for each query.
+// The mask, which may be given in several ways: as a length for each element of
+// the batch, followed by the first places of all of them, or as a flag for each
+// key, also for each query.
 Value mask_bias(const Call& call, size_t input, const FusedHeads& heads,
                 DType dtype) {
   const Value mask = call[input];

@@ -1,5 +1,5 @@
-// Dropout in its forms: in evaluation the input itself, in training a product
-// with random numbers that are 0 or 1 / (1 - p).
+// Dropout and its variants: in evaluation the input itself, in training a
+// product with random numbers that are 0 or 1 / (1 - p).
 #include <cmath>
 
 #include "fxjit/functions_structured.h"

@@ -1,5 +1,6 @@
 // What views give, in memory of its own: torch's functions whose names end in
-// _copy, and `copy`, which gives one tensor's numbers in the form of another.
+// _copy, and `copy`, which gives the numbers of one tensor with the shape and
+// dtype of another.
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
