@@ -209,7 +209,7 @@ void CompiledModule::build_program(const passes::ModelGraph& model,
 }
 
 program::PlanOptions CompiledModule::plan_options(
-    const fx::GraphModule& named) const {
+    const fx::GraphModule& named) {
   using Narrow = CompileOptions::NarrowWeights;
   program::PlanOptions options;
   options.machine = machine_;
@@ -222,7 +222,8 @@ program::PlanOptions CompiledModule::plan_options(
                          : program::PlanOptions::Narrow::exact;
   options.pipeline = pipeline_options();
   options.folded = folded_;
-  options.names = names_of(named);
+  if (!tensor_names_) tensor_names_ = names_of(named);
+  options.names = *tensor_names_;
   return options;
 }
 

@@ -104,7 +104,7 @@ class CompiledModule : public fx::NativeForward,
   std::pair<Source, Shape> to_measure(std::span<const Value> inputs);
   Source source() const;  // Null once retired.
   passes::PipelineOptions pipeline_options() const;
-  program::PlanOptions plan_options(const fx::GraphModule& named) const;
+  program::PlanOptions plan_options(const fx::GraphModule& named);
   void compile_behind(const Request& request);
   bool retired() const { return retired_.load(); }
 
@@ -119,7 +119,8 @@ class CompiledModule : public fx::NativeForward,
   weights::Store weights_;
   const std::shared_ptr<passes::FoldedWeights> folded_ =
       std::make_shared<passes::FoldedWeights>();
-  SizeKinds kinds_;  // Guarded by compile_mutex_.
+  SizeKinds kinds_;  // Guarded by compile_mutex_, as the next one.
+  std::optional<std::map<const Storage*, std::string>> tensor_names_;
   support::BlockPool blocks_;
   ShapeTable shapes_;
   std::mutex compile_mutex_;        // One compilation of this module at a time.

@@ -1,5 +1,5 @@
-// Calls without tensors whose arguments have named sizes (fxjit/size.h): of
-// numbers they are constants of the graph.
+// Calls without tensors: constants of the graph, unless their arguments have
+// named sizes (fxjit/size.h).
 #pragma once
 
 #include "src/passes/lowering/graph_builder.h"
@@ -7,6 +7,7 @@
 namespace fxjit::passes {
 
 // `args` are bound to all parameters of `op`, which draws no numbers.
-Value call_of_names(GraphBuilder& builder, const ops::Op& op, ValueList args);
+Value call_without_tensors(GraphBuilder& builder, const ops::Op& op,
+                           ValueList args);
 
 }  // namespace fxjit::passes

@@ -24,7 +24,6 @@
 #include "src/passes/named_calls.h"
 #include "src/passes/origins.h"
 #include "src/tensor/memory_order.h"
-#include "src/tensor/sizes/named.h"
 #include "src/tensor/sizes/table.h"
 
 namespace fxjit::passes {
@@ -289,9 +288,7 @@ class Normalizer {
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
       return writes_.write(node, op, std::move(bound));
     if (!has_proxy(bound) && !ops::draws_numbers({op, bound}))
-      return has_name(Value::tuple(bound))
-                 ? call_of_names(builder_, op, std::move(bound))
-                 : ops::run_eager({op, bound});
+      return call_without_tensors(builder_, op, std::move(bound));
     return builder_.call(op, std::move(bound));
   }
 

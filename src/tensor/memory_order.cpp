@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/support/errors/exact_int.h"
+#include "src/tensor/exact_int.h"
 
 namespace fxjit {
 namespace {

@@ -23,10 +23,9 @@ size_t checked_bytes(const Dims& sizes, DType dtype) {
 }
 
 // Tensors with memory have numbers: named sizes are specialised.
-Dims numbers_of(const Dims& dims) {
-  Dims numbers = dims;
-  for (Size& size : numbers) size = int64_t{size};
-  return numbers;
+void specialise(Dims& dims) {
+  for (Size& size : dims)
+    if (!size.is_number()) size = int64_t{size};
 }
 
 [[noreturn]] void view_outside(const Storage& storage, const Dims& sizes,
@@ -72,9 +71,11 @@ Tensor copy_of(std::span<const T> values, const Dims& sizes, DType dtype) {
 }  // namespace
 
 Tensor Tensor::empty(const Dims& sizes, DType dtype) {
-  const Dims numbers = numbers_of(sizes);
-  Tensor result = meta(numbers, dtype);
-  result.impl_->storage = Storage::allocate(checked_bytes(numbers, dtype));
+  Tensor result = meta(sizes, dtype);
+  specialise(result.impl_->sizes);
+  specialise(result.impl_->strides);
+  result.impl_->storage =
+      Storage::allocate(checked_bytes(result.sizes(), dtype));
   return result;
 }
 
@@ -97,8 +98,9 @@ Tensor Tensor::view(std::shared_ptr<Storage> storage, const Dims& sizes,
                     DType dtype, const Dims& strides, Size offset) {
   if (!storage) throw UserError("view: expected a storage, got none");
   check_view(*storage, sizes, dtype, strides, offset);
-  Tensor result =
-      meta(numbers_of(sizes), dtype, numbers_of(strides), int64_t{offset});
+  Tensor result = meta(sizes, dtype, strides, int64_t{offset});
+  specialise(result.impl_->sizes);
+  specialise(result.impl_->strides);
   result.impl_->storage = std::move(storage);
   return result;
 }

@@ -218,7 +218,7 @@ TEST(RecurrentInputs, OfACall) {
                  {{6, 5}, counts("batch_sizes", {3, 2, 1})},
                  {{40, 1, 5}, {}}}) {
           const Direct call{cell, gates, options};
-          const int64_t batch = sizes.size() == 2 ? 3 : sizes[1];
+          const int64_t batch = sizes.size() == 2 ? Size(3) : sizes[1];
           const auto module = call.traced(DType::f32, given);
           compile(*module, options_for(level, 2));
           EXPECT_EQ(

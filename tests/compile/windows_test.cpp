@@ -145,7 +145,7 @@ TEST(WindowLayers, Pooling) {
     const Dims taps = draw.dims(2, {1, 2, 3, 3, 5});
     for (int d = 0; d < 2; ++d) {
       sizes.push_back(draw.of({5, 7, 12, 17}));
-      pads.push_back(std::min(draw.of({0, 1, 2}), taps[d] / 2));
+      pads.push_back(std::min<int64_t>(draw.of({0, 1, 2}), taps[d] / 2));
     }
     const Dims stride = draw.dims(2, {1, 2, 2, 3});
     const bool average = draw.half(), ceil = draw.half(), all = draw.half();

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <map>
 
-#include "src/support/errors/exact_int.h"
 #include "src/support/memory/memory_limit.h"
+#include "src/tensor/exact_int.h"
 #include "tests/ops/reference.h"
 #include "tests/ops/structured_reference.h"
 

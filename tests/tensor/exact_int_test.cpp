@@ -1,4 +1,4 @@
-#include "src/support/errors/exact_int.h"
+#include "src/tensor/exact_int.h"
 
 #include <gtest/gtest.h>
 

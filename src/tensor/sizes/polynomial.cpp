@@ -69,6 +69,10 @@ std::optional<int64_t> most_of(const Term& term,
 
 }  // namespace
 
+int64_t floor_quotient(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
 Polynomial constant(int64_t number) {
   return number == 0 ? Polynomial() : Polynomial{{{}, number}};
 }

@@ -10,6 +10,9 @@
 
 namespace fxjit::sizes {
 
+// a / b, rounded down; b is not 0.
+int64_t floor_quotient(int64_t a, int64_t b);
+
 // factor * product of atoms, which are sorted and may repeat.
 struct Term {
   std::vector<int> atoms;

@@ -27,26 +27,6 @@ int64_t next_serial() {
   return next.fetch_add(1) % kSerials;
 }
 
-int64_t floor_of(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
-bool stands(Relation relation, int64_t value) {
-  switch (relation) {
-    case Relation::zero:
-      return value == 0;
-    case Relation::negative:
-      return value < 0;
-    case Relation::not_zero:
-      return value != 0;
-    case Relation::not_negative:
-      return value >= 0;
-    case Relation::decided:
-      break;
-  }
-  return false;
-}
-
 }  // namespace
 
 SizeTable::SizeTable() : serial_(next_serial()) {}
@@ -87,11 +67,15 @@ int SizeTable::add_atom(Atom atom, Bounds bounds, int64_t present) {
   return static_cast<int>(atoms_.size()) - 1;
 }
 
+size_t SizeTable::index_of(Size named) {
+  return static_cast<size_t>(named.word() & (kMostExpressions - 1));
+}
+
 const Polynomial& SizeTable::polynomial(Size size) const {
   const int64_t low = size.word() & 0xffffffff;
   FXJIT_CHECK(low >> kExpressionBits == serial_,
               "sizes: a named size outside of its kind's trace");
-  return expressions_.at(static_cast<size_t>(low & (kMostExpressions - 1)));
+  return expressions_.at(index_of(size));
 }
 
 Size SizeTable::intern(Polynomial p) {
@@ -170,7 +154,8 @@ Size SizeTable::floor_quotient(const Polynomial& a, const Polynomial& b) {
   }
   const auto number = sizes::as_constant(rest), by = sizes::as_constant(b);
   if (number && by)
-    return intern(sizes::sum(whole, sizes::constant(floor_of(*number, *by))));
+    return intern(sizes::sum(
+        whole, sizes::constant(sizes::floor_quotient(*number, *by))));
   const auto index_of = [this](const Polynomial& p) {
     // Constants are no expressions of their own elsewhere.
     const auto at = known_.find(p);
@@ -190,14 +175,14 @@ Size SizeTable::floor_quotient(const Polynomial& a, const Polynomial& b) {
     const Bounds from = sizes::bounds(rest, atom_bounds_);
     Bounds bounds;
     if (by) {
-      if (from.least) bounds.least = floor_of(*from.least, *by);
-      if (from.most) bounds.most = floor_of(*from.most, *by);
+      if (from.least) bounds.least = sizes::floor_quotient(*from.least, *by);
+      if (from.most) bounds.most = sizes::floor_quotient(*from.most, *by);
     } else if (from.least && *from.least >= 0) {
       bounds = {0, from.most};
     }
     add_atom({{}, dividend, divisor}, bounds,
-             floor_of(present_[static_cast<size_t>(dividend)],
-                      present_[static_cast<size_t>(divisor)]));
+             sizes::floor_quotient(present_[static_cast<size_t>(dividend)],
+                                   present_[static_cast<size_t>(divisor)]));
   }
   return intern(sizes::sum(whole, sizes::unknown(at->second)));
 }
@@ -238,8 +223,7 @@ bool SizeTable::decide(Size difference, bool zero) {
 }
 
 void SizeTable::assume(Size difference, Relation relation, std::string text) {
-  const auto index =
-      static_cast<int>(difference.word() & (kMostExpressions - 1));
+  const auto index = static_cast<int>(index_of(difference));
   guards_.push_back({index, relation, false, std::move(text), asker_text()});
   tighten(polynomial(difference), relation);
 }
@@ -308,15 +292,15 @@ void SizeTable::tighten(const Polynomial& p, Relation relation) {
       break;
     case Relation::negative:
       if (flipped)
-        at_least(floor_of(against, factor) + 1);
+        at_least(sizes::floor_quotient(against, factor) + 1);
       else
-        at_most(-floor_of(-against, factor) - 1);
+        at_most(-sizes::floor_quotient(-against, factor) - 1);
       break;
     case Relation::not_negative:
       if (flipped)
-        at_most(floor_of(against, factor));
+        at_most(sizes::floor_quotient(against, factor));
       else
-        at_least(-floor_of(-against, factor));
+        at_least(-sizes::floor_quotient(-against, factor));
       break;
     case Relation::decided:
       break;
@@ -333,81 +317,7 @@ int64_t SizeTable::specialise(Size size) {
 
 int64_t SizeTable::present(Size size) const {
   polynomial(size);  // Of this table.
-  return present_[static_cast<size_t>(size.word() & (kMostExpressions - 1))];
-}
-
-bool SizeTable::value_of(const Polynomial& p, std::span<const int64_t> atoms,
-                         int64_t& value) const {
-  value = 0;
-  for (const Term& term : p) {
-    int64_t product = term.factor;
-    for (const int atom : term.atoms)
-      if (__builtin_mul_overflow(product, atoms[static_cast<size_t>(atom)],
-                                 &product))
-        return false;
-    if (__builtin_add_overflow(value, product, &value)) return false;
-  }
-  return true;
-}
-
-bool SizeTable::evaluate(std::span<const int64_t> names,
-                         std::vector<int64_t>& values) const {
-  return find_values(names, values) &&
-         std::ranges::all_of(guards_, [&](const SizeGuard& guard) {
-           return holds(guard, values);
-         });
-}
-
-const SizeGuard* SizeTable::failing(std::span<const int64_t> names) const {
-  std::vector<int64_t> values;
-  if (!find_values(names, values)) return nullptr;
-  const auto found = std::ranges::find_if(
-      guards_, [&](const SizeGuard& guard) { return !holds(guard, values); });
-  return found == guards_.end() ? nullptr : &*found;
-}
-
-bool SizeTable::find_values(std::span<const int64_t> names,
-                            std::vector<int64_t>& values) const {
-  FXJIT_CHECK(names.size() == names_.size(),
-              "sizes: not a value for each name");
-  std::vector<int64_t> atoms(atoms_.size());
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i] < names_[i].least || names[i] > names_[i].most) return false;
-    atoms[static_cast<size_t>(names_[i].atom)] = names[i];
-  }
-  values.assign(expressions_.size(), 0);
-  size_t next = 0;  // Atom; its operands stand before what is made of it.
-  for (size_t i = 0; i < expressions_.size(); ++i) {
-    for (const Term& term : expressions_[i])
-      for (const int atom : term.atoms)
-        for (; next <= static_cast<size_t>(atom); ++next) {
-          const Atom& made = atoms_[next];
-          if (made.dividend < 0) continue;
-          const int64_t by = values[static_cast<size_t>(made.divisor)];
-          if (by <= 0) return false;
-          atoms[next] =
-              floor_of(values[static_cast<size_t>(made.dividend)], by);
-        }
-    if (!value_of(expressions_[i], atoms, values[i])) return false;
-  }
-  return true;
-}
-
-bool SizeTable::holds(const SizeGuard& guard,
-                      std::span<const int64_t> values) const {
-  if (guard.relation == Relation::decided) {
-    std::vector<int64_t> numbers;
-    for (const Size size : guard.operands)
-      numbers.push_back(value(size, values));
-    return guard.decide(numbers) == guard.result;
-  }
-  return stands(guard.relation, values[static_cast<size_t>(guard.expression)]);
-}
-
-int64_t SizeTable::value(Size size, std::span<const int64_t> values) const {
-  if (size.is_number()) return size.word();
-  polynomial(size);  // Of this table.
-  return values[static_cast<size_t>(size.word() & (kMostExpressions - 1))];
+  return present_[index_of(size)];
 }
 
 }  // namespace fxjit

@@ -126,6 +126,7 @@ class SizeTable {
     size_t operator()(const Key& key) const;
   };
 
+  static size_t index_of(Size named);  // Of its expression.
   const sizes::Polynomial& polynomial(Size size) const;
   Size intern(sizes::Polynomial p);
   Size floor_quotient(const sizes::Polynomial& a, const sizes::Polynomial& b);

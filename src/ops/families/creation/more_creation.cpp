@@ -11,7 +11,7 @@
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/ops/table/families.h"
-#include "src/support/errors/exact_int.h"
+#include "src/tensor/exact_int.h"
 
 namespace fxjit::ops {
 namespace {

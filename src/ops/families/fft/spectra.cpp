@@ -2,7 +2,7 @@
 #include "src/ops/families/complex/complex_parts.h"
 #include "src/ops/families/fft/fft_calls.h"
 #include "src/ops/table/families.h"
-#include "src/support/errors/exact_int.h"
+#include "src/tensor/exact_int.h"
 
 namespace fxjit::ops {
 namespace {

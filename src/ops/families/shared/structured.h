@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fxjit/op.h"
-#include "src/support/errors/exact_int.h"
 #include "src/tensor/concat.h"
+#include "src/tensor/exact_int.h"
 #include "src/tensor/strided.h"
 #include "src/tensor/visit.h"
 
