@@ -8,7 +8,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using testing::quick;
@@ -152,5 +152,5 @@ TEST(SizeKinds, WrongSizesAreTheirUsersErrors) {
       "");
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

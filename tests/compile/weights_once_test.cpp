@@ -11,7 +11,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 using ::testing::ElementsAre;
@@ -93,5 +93,5 @@ TEST(WeightsOnce, NotWhatIsLargerThanItsSources) {
   EXPECT_THAT(labels(*gm, x), ElementsAre("cast+mul+sum"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -20,7 +20,7 @@
 #include "tests/support/guarded_bytes.h"
 
 namespace fxjit::jit {
-namespace {
+namespace TEST_FILE {
 
 using program::ResampleStep;
 using support::GuardedBytes;
@@ -301,5 +301,5 @@ INSTANTIATE_TEST_SUITE_P(Levels, Resampling,
                          ::testing::ValuesIn(testing::host_levels()),
                          testing::level_name);
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::jit

@@ -15,7 +15,7 @@
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using testing::StructuredCase;
 
@@ -149,5 +149,5 @@ TEST(NamedSizes, ShapeRulesTakeThem) {
     EXPECT_TRUE(specialised.contains(name)) << name << " need not be listed";
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

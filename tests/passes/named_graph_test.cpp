@@ -10,7 +10,7 @@
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit::passes {
-namespace {
+namespace TEST_FILE {
 
 namespace F = nn::functional;
 
@@ -211,5 +211,5 @@ TEST(NamedGraph, SaysWhatItAssumed) {
               ::testing::HasSubstr("named_graph_test.cpp:"));
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit::passes

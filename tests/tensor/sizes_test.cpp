@@ -12,7 +12,7 @@
 #include "src/tensor/sizes/table.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 class Sizes : public testing::Test {
  protected:
@@ -230,5 +230,5 @@ TEST(SizeTraces, EvaluatedAreThoseOfNumbers) {
   EXPECT_GT(checked, 2000);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit

@@ -55,7 +55,7 @@ Tensor places_of(const Tensor& input) {
   const Tensor columns = Tensor::empty({rank, count}, DType::i64);
   auto* const to = columns.data_as<int64_t>();
   const int last = rank - 1;
-  const int64_t inner = rank > 0 ? input.sizes()[last] : 1;
+  const int64_t inner = rank > 0 ? input.sizes()[last] : Size(1);
   Dims at(std::max(rank, 1), 0);  // Of the line, in all dims but the last.
   int64_t row = 0;
   for (int64_t start = 0; row < count; start += inner) {
