@@ -173,9 +173,9 @@ void register_ops(std::span<const OpRow> rows);
 std::vector<Value> bind(const Op& op, std::span<const Value> args,
                         const Kwargs& kwargs, SourceLocation source = {});
 
-// Binds a call by this spelling; the result is always one Value per parameter of
-// spelling.op. Throws also NotImplementedError, for arguments of an ATen overload
-// that nothing serves.
+// Binds a call by this spelling; the result is always one Value per parameter
+// of spelling.op. Throws also NotImplementedError, for arguments of an ATen
+// overload that nothing serves.
 std::vector<Value> bind(const Spelling& spelling, std::span<const Value> args,
                         const Kwargs& kwargs, SourceLocation source = {});
 

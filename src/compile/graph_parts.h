@@ -1,6 +1,6 @@
 // How one module's graph is cut into parts at the nodes that stay with the
-// interpreter, and which memory those may write. Nodes are of the CompiledModule's
-// own copy of the graph.
+// interpreter, and which memory those may write. Nodes are of the
+// CompiledModule's own copy of the graph.
 #pragma once
 
 #include <exception>
@@ -23,8 +23,8 @@ class GraphParts {
 
   explicit GraphParts(const fx::GraphModule& module);
 
-  // Compiles nothing: the part from `begin` (null: the graph's beginning) on. The
-  // nodes behind are interpreted when there are too many parts already. One
+  // Compiles nothing: the part from `begin` (null: the graph's beginning) on.
+  // The nodes behind are interpreted when there are too many parts already. One
   // thread at a time. `forget` is called when what was compiled before may no
   // longer be right, since a node was found that writes the module's tensors.
   passes::Part take(const fx::Node* begin, const Known& known,

@@ -1,5 +1,6 @@
-// Which nodes of the captured graph a node on its way through the compiler stands
-// for. A call that takes the place of several has the names of all of them.
+// Which nodes of the captured graph a node on its way through the compiler
+// stands for. A call that takes the place of several has the names of all of
+// them.
 #pragma once
 
 #include <span>
@@ -17,8 +18,8 @@ std::vector<std::string> origins_of(const fx::Node& node);
 // `node` does from now on what `replaced` did.
 void take_origins(fx::Node& node, std::span<const fx::NodePtr> replaced);
 
-// The calls that `last` needs beside `inputs` and what those need, `last` at the
-// end.
+// The calls that `last` needs beside `inputs` and what those need, `last` at
+// the end.
 std::vector<fx::NodePtr> calls_between(std::span<const fx::NodePtr> inputs,
                                        fx::NodePtr last);
 

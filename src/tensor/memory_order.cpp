@@ -100,8 +100,8 @@ Dims strides_of_parts(const Tensor& tensor) {
   return strides;
 }
 
-// From the smallest stride on, each dim has to step over all that the dims before
-// it span.
+// From the smallest stride on, each dim has to step over all that the dims
+// before it span.
 bool elements_are_apart(const Tensor& t) {
   std::vector<std::pair<int64_t, int64_t>> dims;  // Stride and size.
   for (int d = 0; d < t.dim(); ++d)

@@ -29,8 +29,8 @@ using Handles = std::vector<std::pair<std::string, nn::Parameter*>>;
                   {"", "", path, {}});
 }
 
-// Whether the class of a graph module has nothing that a file would lose. What is
-// folded before the first call is folded now: it is a part of the result.
+// Whether the class of a graph module has nothing that a file would lose. What
+// is folded before the first call is folded now: it is a part of the result.
 bool is_graph_module(const nn::Module& module) {
   if (typeid(module) == typeid(passes::FoldedGraphModule)) {
     static_cast<const passes::FoldedGraphModule&>(module).ensure_folded();

@@ -16,8 +16,9 @@ struct KnownDims {
   uint32_t fixed = 0;
 };
 
-// Bit d: dim d of `result`, the example of what the call gives. `args` are bound
-// to the op's schema; `known` is asked for tensors and proxies of tensors.
+// Bit d: dim d of `result`, the example of what the call gives. `args` are
+// bound to the op's schema; `known` is asked for tensors and proxies of
+// tensors.
 uint32_t fixed_dims(const ops::Op& op, const ValueList& args,
                     const Tensor& result,
                     const std::function<KnownDims(const Value&)>& known);

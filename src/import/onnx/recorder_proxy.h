@@ -1,5 +1,5 @@
-// The values of an imported model while its graph is recorded. For the recorder's
-// own files.
+// The values of an imported model while its graph is recorded. For the
+// recorder's own files.
 #pragma once
 
 #include <string>

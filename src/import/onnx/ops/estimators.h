@@ -17,8 +17,8 @@ Value number_list(const Call& call, const std::vector<double>& numbers,
 // Integers, of one dim.
 Value integer_list(const Call& call, const std::vector<int64_t>& numbers);
 
-// Scores [n, classes] by a transform, "SOFTMAX", and by that which the attribute
-// post_transform names.
+// Scores [n, classes] by a transform, "SOFTMAX", and by that which the
+// attribute post_transform names.
 Value transformed_by(const Call& call, std::string_view name,
                      const Value& scores);
 Value transformed(const Call& call, const Value& scores);
