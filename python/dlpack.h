@@ -1,6 +1,6 @@
-// The binary interface of DLPack 1.x, as much as PyTorch's tensors are given and
-// taken by: https://dmlc.github.io/dlpack/latest/c_api.html. The plain tensor is
-// nanobind's.
+// The binary interface of DLPack 1.x, as much as PyTorch's tensors are given
+// and taken by: https://dmlc.github.io/dlpack/latest/c_api.html. The plain
+// tensor is nanobind's.
 #pragma once
 
 #include <nanobind/ndarray.h>

@@ -11,10 +11,11 @@
 
 namespace fxjit::python {
 
-// Sees, for each weight, another object in its place, the same object with other
-// memory, a change that PyTorch counted (in-place functions), and any change of
-// the 8 bytes in its middle, which most of what PyTorch does not count (writes
-// by .data and by NumPy) changes as well. Needs the interpreter's lock.
+// Sees, for each weight, another object in its place, the same object with
+// other memory, a change that PyTorch counted (in-place functions), and any
+// change of the 8 bytes in its middle, which most of what PyTorch does not
+// count (writes by .data and by NumPy) changes as well. Needs the interpreter's
+// lock.
 class WeightCheck {
  public:
   // The tensors of `args` at `positions`; keeps them.

@@ -1,6 +1,6 @@
-// The BERT encoder of all-MiniLM-L6-v2 in fxjit modules, with mean pooling and L2
-// normalisation: from token ids to sentence embeddings. Names of parameters are
-// those of the published weights.
+// The BERT encoder of all-MiniLM-L6-v2 in fxjit modules, with mean pooling and
+// L2 normalisation: from token ids to sentence embeddings. Names of parameters
+// are those of the published weights.
 #pragma once
 
 #include <filesystem>

@@ -85,8 +85,9 @@ CheckResult check(const fx::GraphModule& module, std::span<const Value> inputs,
                   const CheckOptions& options = {});
 
 // Writes the reduced module to FOLDER/model.fx as fx::save does, its inputs to
-// FOLDER/NAME.npy, and the text to FOLDER/check.txt. Returns arguments of `fxjit
-// check` that repeat it. UserError where there is none or the disk fails.
+// FOLDER/NAME.npy, and the text to FOLDER/check.txt. Returns arguments of
+// `fxjit check` that repeat it. UserError where there is none or the disk
+// fails.
 std::string save_reduced(const CheckResult& result, const std::string& folder);
 
 }  // namespace fxjit

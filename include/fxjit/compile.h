@@ -4,15 +4,15 @@
 //
 // A program is made for each tuple of input shapes (and of arguments that are
 // not tensors). Calls that cannot be compiled (wrapped functions, assertions on
-// tensors, writes to memory that is not contiguous) run by the interpreter, in their order,
-// between native parts with programs of their own. All functions are
-// thread-safe beside calls of the module. Calls by several threads that write
-// the same input or buffer race for its elements, as they do in torch; a call
-// that fails may put back elements that another has written since.
+// tensors, writes to memory that is not contiguous) run by the interpreter, in
+// their order, between native parts with programs of their own. All functions
+// are thread-safe beside calls of the module. Calls by several threads that
+// write the same input or buffer race for its elements, as they do in torch; a
+// call that fails may put back elements that another has written since.
 //
-// fork() waits for compilations of other threads, ten seconds at most; the child
-// may do all that the parent may, with threads of its own. Calls of other threads
-// may go on while the process exits.
+// fork() waits for compilations of other threads, ten seconds at most; the
+// child may do all that the parent may, with threads of its own. Calls of other
+// threads may go on while the process exits.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ namespace fxjit {
 
 // The least stack of a thread that calls a compiled module, runs the
 // interpreter or calls ops; what functions of the user's need comes on top.
-// Compiling, also by a first call, takes a stack of its own where the thread has
-// little. Tracing, editing and reading graphs need 256 KiB.
+// Compiling, also by a first call, takes a stack of its own where the thread
+// has little. Tracing, editing and reading graphs need 256 KiB.
 inline constexpr size_t kCallStackBytes = size_t{64} << 10;
 
 // How a module is compiled. The defaults suit a server or a program that calls

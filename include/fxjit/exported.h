@@ -1,5 +1,5 @@
-// Graphs that PyTorch made of its ops (torch.export, torch.compile), node by node.
-// Who reads files has fxjit/pt2.h.
+// Graphs that PyTorch made of its ops (torch.export, torch.compile), node by
+// node. Who reads files has fxjit/pt2.h.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace fxjit::pt2 {
 
-// What a call of such a graph means here: `name` is "torch.ops.aten.add.Tensor",
-// or a function of Python as torch.fx prints it ("_operator.getitem"). Nothing
-// when the table of ops lacks it. Thread-safe.
+// What a call of such a graph means here: `name` is
+// "torch.ops.aten.add.Tensor", or a function of Python as torch.fx prints it
+// ("_operator.getitem"). Nothing when the table of ops lacks it. Thread-safe.
 std::optional<fx::Target> exported_function(std::string_view name);
 
 // What stands before such a name in that of a function (fx::define_function) by

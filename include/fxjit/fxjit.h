@@ -18,8 +18,8 @@
 //      torch.fx but its passes, which are in fx/passes.h.
 //   4. Compiling a GraphModule (compile.h) fuses the graph, emits machine code
 //      and installs it as the module's forward. The graph and its code stay as
-//      they were. report.h and inspection.h say what became of it, check.h why a
-//      number is wrong.
+//      they were. report.h and inspection.h say what became of it, check.h why
+//      a number is wrong.
 //
 // Models of other frameworks come by pt2.h and onnx.h, weights by safetensors.h
 // and torch_state.h.

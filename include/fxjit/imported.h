@@ -78,9 +78,9 @@ struct Output {
 };
 
 // A loaded program. Calls take what the exported function took and give what it
-// gave, containers included (named tuples come as tuples, other classes as dicts
-// of their fields). Calls may run in several threads, except
-// those of programs that write their buffers.
+// gave, containers included (named tuples come as tuples, other classes as
+// dicts of their fields). Calls may run in several threads, except those of
+// programs that write their buffers.
 struct Program {
   // The graph, its parameters and buffers by their names in the file. Its own
   // call checks nothing: use the program's.
@@ -96,8 +96,8 @@ struct Program {
   // conditions that the exporter relied on ("2*x.size()[0] < 7"). Messages name
   // the input, what was expected and what came.
   void check(const ValueList& args, const Kwargs& kwargs = {}) const;
-  // Checks, and gives the arguments as the module's own call takes them, such as
-  // call_into().
+  // Checks, and gives the arguments as the module's own call takes them, such
+  // as call_into().
   ValueList bind(const ValueList& args, const Kwargs& kwargs = {}) const;
   // Checks and runs. Arguments that are constants may be left out.
   Value run(const ValueList& args, const Kwargs& kwargs = {}) const;

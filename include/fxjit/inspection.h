@@ -1,6 +1,6 @@
-// All that can be said of a compiled call: its steps with their work, the memory
-// they share, the machine code they run, and why steps were not fused. It is what
-// `fxjit inspect --html` draws.
+// All that can be said of a compiled call: its steps with their work, the
+// memory they share, the machine code they run, and why steps were not fused.
+// It is what `fxjit inspect --html` draws.
 #pragma once
 
 #include <array>
@@ -101,8 +101,8 @@ struct InspectionOptions {
   bool code = true;  // Emit every kernel again to show its code.
 };
 
-// Runs the compiled program for these inputs and describes it. UserError when the
-// module was not compiled, or these inputs stay with the interpreter.
+// Runs the compiled program for these inputs and describes it. UserError when
+// the module was not compiled, or these inputs stay with the interpreter.
 Inspection inspect(fx::GraphModule& module, std::span<const Value> inputs,
                    const InspectionOptions& options = {});
 

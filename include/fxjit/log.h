@@ -16,8 +16,8 @@ enum class LogLevel { debug, info, warning, error };
 using LogCallback = std::function<void(LogLevel, std::string_view)>;
 
 // Replaces the callback; an empty function restores the default. The callback
-// may be called from any thread. Where it throws, whatever it throws, the default
-// one prints the message and what was thrown.
+// may be called from any thread. Where it throws, whatever it throws, the
+// default one prints the message and what was thrown.
 void set_log_callback(LogCallback callback);
 
 // Messages below `level` are dropped; the default callback prints all others.

@@ -23,10 +23,10 @@ using imported::Size;
 // (initialisers) are constants. One output is the result itself, several are a
 // tuple. Dims of one name are equal in all inputs of a call.
 //
-// UserError naming file, node and field: no such file, no ONNX, damage, external
-// data outside of the model's folder. Ops, opsets, domains and types that are
-// not supported are all named at once. Nothing large is copied. Thread-safe;
-// programs of one file share its mapping.
+// UserError naming file, node and field: no such file, no ONNX, damage,
+// external data outside of the model's folder. Ops, opsets, domains and types
+// that are not supported are all named at once. Nothing large is copied.
+// Thread-safe; programs of one file share its mapping.
 Program load(const std::string& path);
 
 }  // namespace fxjit::onnx

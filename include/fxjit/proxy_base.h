@@ -28,7 +28,8 @@ class ProxyBase : public Counted {
   virtual bool to_bool(SourceLocation source) = 0;
   // The inferred result (a meta tensor or a container of them) where the proxy
   // knows it, as it does while the compiler rewrites a graph; none otherwise.
-  // OpCall::tensor of such a proxy gives this, so decompositions may ask shapes.
+  // OpCall::tensor of such a proxy gives this, so decompositions may ask
+  // shapes.
   virtual Value val() const { return {}; }
   virtual std::string describe() const = 0;  // "Proxy(add)"
 };

@@ -17,11 +17,11 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 using FileMetadata = std::map<std::string, std::string>;
 
 // The tensors of `path` by name, in the order of their data. They are read-only
-// and lie in the mapped file; a tensor whose data is not aligned for its dtype is
-// copied. Throws UserError naming path, tensor and field, with expected and got,
-// when the file is missing, truncated, longer than its header says, or malformed
-// in any other way; peak memory then stays near the size of the header.
-// `metadata`, where given, receives the file's.
+// and lie in the mapped file; a tensor whose data is not aligned for its dtype
+// is copied. Throws UserError naming path, tensor and field, with expected and
+// got, when the file is missing, truncated, longer than its header says, or
+// malformed in any other way; peak memory then stays near the size of the
+// header. `metadata`, where given, receives the file's.
 NamedTensors load_safetensors(const std::string& path,
                               FileMetadata* metadata = nullptr);
 

@@ -37,8 +37,8 @@ class ThreadPool {
 
   // The process-wide pool: made on first use with the affinity of the calling
   // thread, never destroyed, so usable until the process ends. In a forked
-  // child this and every other pool of the parent starts threads of its own when
-  // it is first used there.
+  // child this and every other pool of the parent starts threads of its own
+  // when it is first used there.
   static ThreadPool& shared();
 
   // Most threads that can take part in one region; at least 1.

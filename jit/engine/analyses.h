@@ -10,8 +10,8 @@ namespace fxjit::jit {
 
 // The analyses that the passes of optimise.cpp and sanitize.cpp use. LLVM's own
 // PassBuilder knows all there are, and brings code that nobody calls into the
-// library. A pass that asks for one which is not here ends the process: add it to
-// analyses.cpp.
+// library. A pass that asks for one which is not here ends the process: add it
+// to analyses.cpp.
 class Analyses {
  public:
   explicit Analyses(llvm::TargetMachine& machine);

@@ -134,8 +134,8 @@ void CodeCache::drop_over_bound(std::vector<Code>& dropped) {
   forget_dead_keys();
 }
 
-// Keys whose code is gone. It looks at all of them, and so waits until there are
-// twice as many as it left the last time.
+// Keys whose code is gone. It looks at all of them, and so waits until there
+// are twice as many as it left the last time.
 void CodeCache::forget_dead_keys() {
   constexpr size_t kFewKeys = 64;
   if (entries_.size() < std::max(kFewKeys, 2 * keys_left_)) return;

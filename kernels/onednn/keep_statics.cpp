@@ -11,9 +11,9 @@
 #include "kernels/onednn/runtime.h"
 #include "src/support/threads/exit_order.h"
 
-// Static objects register their destructors by calls of __cxa_atexit. Those of a
-// shared library go through a slot of its table of addresses, which is made to
-// hold a function of ours.
+// Static objects register their destructors by calls of __cxa_atexit. Those of
+// a shared library go through a slot of its table of addresses, which is made
+// to hold a function of ours.
 
 namespace fxjit::kernels::onednn {
 namespace {

@@ -1,4 +1,4 @@
-"""Functions of ATen in terms of functions that fxjit has, where PyTorch's rules leave them whole."""
+"""ATen functions in terms of functions that fxjit has, where PyTorch's rules leave them whole."""
 
 import functools
 import struct

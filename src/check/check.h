@@ -6,8 +6,8 @@
 
 namespace fxjit::checking {
 
-// fxjit::check of a module whose passes run with these hooks: tests plant faults
-// by them. `observer` is not kept.
+// fxjit::check of a module whose passes run with these hooks: tests plant
+// faults by them. `observer` is not kept.
 CheckResult check_with(const fx::GraphModule& module,
                        std::span<const Value> inputs,
                        const CheckOptions& options, passes::PassHooks hooks);

@@ -7,7 +7,8 @@
 
 namespace fxjit::checking {
 
-// In the order of the dims. Of complex tensors real and imaginary parts in turns.
+// In the order of the dims. Of complex tensors real and imaginary parts in
+// turns.
 std::vector<double> numbers(const Tensor& t);
 
 // The greatest finite one, without its sign; 0 where there is none.

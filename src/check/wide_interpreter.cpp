@@ -156,8 +156,8 @@ double layer_length(const nn::Module& layer, const ValueList& args) {
 
 // What rounding may do to arguments and result of a call, relative, in units in
 // the last place of the type that is computed in. Errors of sums grow as the
-// root of their length: n of them that do not know each other, each at the level
-// of sums.
+// root of their length: n of them that do not know each other, each at the
+// level of sums.
 double rounding_steps(const WideInterpreter::Called& called,
                       const ValueList& args, const Value& result) {
   constexpr double kElementwise = 2;  // Of smooth functions.

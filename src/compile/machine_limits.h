@@ -1,5 +1,6 @@
 // What one core of this machine can do at best, measured once with generated
-// code: the yardstick of profiles. Takes about a tenth of a second on first use.
+// code: the yardstick of profiles. Takes about a tenth of a second on first
+// use.
 #pragma once
 
 #include <array>

@@ -8,10 +8,11 @@
 
 namespace fxjit::io {
 
-// The bytes of `path`, mapped and read-only; `release_pages` gives pages back.
-// As long as somebody holds the storage of a file, further calls for the same
-// unchanged file return it, under whatever path. Thread-safe. Throws
-// UserError.
+// The bytes of the file `path`, mapped and read-only; `release_pages` gives its
+// pages back to the system. As long as somebody holds the storage of a file,
+// further calls for the same unchanged file return this storage, by whatever
+// path they name it. Thread-safe. Throws UserError where the file cannot be
+// mapped.
 std::shared_ptr<Storage> map_storage(const std::string& path);
 
 }  // namespace fxjit::io

@@ -10,19 +10,20 @@
 
 namespace fxjit::io {
 
-// The tensor of `path`, a copy. Little-endian numbers and booleans, in rows or
-// in columns (Fortran order); numbers of 16 bits and more without a sign as
-// fxjit/carried_type.h carries them. UserError naming file and field: no such
-// file, no .npy file, truncated, longer than its header says, another type.
-// Memory stays near the size of the file.
+// The tensor of the file `path`, in memory of its own. Reads little-endian
+// numbers and booleans, in C or in Fortran order; unsigned numbers of 16 bits
+// and more come as fxjit/carried_type.h carries them. Throws a UserError that
+// names file and field where the file is missing, is no .npy file, is shorter
+// or longer than its header says, or holds another type. Memory stays near the
+// size of the file.
 Tensor load_npy(const std::string& path);
 
-// The same of the content of a file; `path` is for messages.
+// As load_npy, from the content of a file; `path` stands in messages.
 Tensor read_npy(std::string_view content, const std::string& path);
 
-// Writes `tensor` to `path`, whole or not at all. bfloat16, which NumPy lacks,
-// is written as float32, and a tensor that carries `type` as that type.
-// RuntimeError or UserError where the disk fails.
+// Writes `tensor` to the file `path`, whole or not at all. bfloat16, which
+// NumPy lacks, becomes float32; a tensor that carries `type` is written as that
+// type. Throws RuntimeError or UserError where the disk fails.
 void save_npy(const std::string& path, const Tensor& tensor,
               CarriedType type = CarriedType::none);
 

@@ -1,7 +1,7 @@
 // The entries of a zip archive that lies in memory, as its central directory
 // lists them. Only entries that are stored, not compressed, can be read: their
-// bytes are used where they are. Nothing is trusted: every offset and size is checked against
-// the archive, and memory stays near the size of the directory.
+// bytes are used where they are. Nothing is trusted: every offset and size is
+// checked against the archive, and memory stays near the size of the directory.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,10 @@ namespace fxjit::io {
 
 struct ZipEntry {
   std::string name;     // Relative, without "..", unique.
-  uint64_t offset = 0;  // Of its content in the archive.
-  uint64_t bytes = 0;   // There; less than those of the content if compressed.
+  // Where the content begins in the archive, and how many bytes of the archive
+  // it takes: fewer than it has itself if it is compressed.
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
   uint16_t compression = 0;  // The format's number of the method; 0: none.
 };
 
@@ -27,11 +29,12 @@ class ZipReader {
   // encryption, several disks, names that leave the archive.
   ZipReader(std::span<const std::byte> archive, std::string path);
 
-  // In the order of their content.
+  // Ordered by where their content lies in the archive.
   const std::vector<ZipEntry>& entries() const { return entries_; }
   // Null when absent.
   const ZipEntry* find(std::string_view name) const;
-  // UserError for a compressed entry.
+  // The bytes of an entry, as views of the archive. UserError for a compressed
+  // entry.
   std::span<const std::byte> content(const ZipEntry& entry) const;
   std::string_view text(const ZipEntry& entry) const;
 

@@ -1,5 +1,5 @@
-// Signatures that begin the records of a zip file, in little-endian order. Shared
-// by the reader and the writer of this folder.
+// Signatures that begin the records of a zip file, in little-endian order.
+// Shared by the reader and the writer of this folder.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 
 namespace fxjit::nn {
 
-// The tensor of a parameter or buffer, or the attribute; nothing for a module
-// and for an unknown name.
+// The tensor of a parameter or of a buffer, or the attribute itself. Nothing
+// for a module, and for a member that holds nothing (its name is unknown).
 inline std::optional<Value> member_value(const Member& member) {
   if (const auto* parameter = std::get_if<Parameter>(&member))
     return parameter->tensor();
@@ -18,12 +18,13 @@ inline std::optional<Value> member_value(const Member& member) {
   return std::nullopt;
 }
 
-// "prefix.name", or the name alone of what stands at the top.
+// "prefix.name"; the name alone where the prefix is empty.
 inline std::string joined(const std::string& prefix, const std::string& name) {
   return prefix.empty() ? name : prefix + "." + name;
 }
 
-// Makes it a member of that name, unless it is nothing.
+// Registers `member` with `module` under `name` as what it is: module,
+// parameter, buffer or attribute. Does nothing where it holds nothing.
 inline void register_member(Module& module, const std::string& name,
                             const Member& member) {
   if (const auto* child = std::get_if<ModuleRef>(&member))

@@ -1,6 +1,6 @@
 // Calls of branches and bodies in graphs of the compiler. What is decided when
-// compiling becomes part of the graph around; what only a call knows becomes one
-// call of control_op(), whose bodies are compiled as programs of their own.
+// compiling becomes part of the graph around; what only a call knows becomes
+// one call of control_op(), whose bodies are compiled as programs of their own.
 #pragma once
 
 #include <optional>

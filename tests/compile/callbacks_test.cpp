@@ -1,6 +1,6 @@
 // Functions of the user's that throw anything at all, from wherever the library
-// calls them: the shape stays with the interpreter, or the call throws what they
-// throw; the process goes on, and so does the model.
+// calls them: the shape stays with the interpreter, or the call throws what
+// they throw; the process goes on, and so does the model.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Branches and loops that do not fit together, and loops that fail on their way:
-// the same errors by the interpreter and by compiled modules, with torch's texts.
+// Branches and loops that do not fit together, and loops that fail on their
+// way: the same errors by the interpreter and by compiled modules, with torch's
+// texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -222,8 +223,8 @@ TEST(BadLoops, SlicesOfOtherNumbers) {
       "torch.Size([4, 2])]");
 }
 
-// Counts below zero are no iterations, as torch's `i < n`; a huge one is left at
-// the limit.
+// Counts below zero are no iterations, as torch's `i < n`; a huge one is left
+// at the limit.
 TEST(BadLoops, CountsBelowZeroAndBeyondAllMeasure) {
   const auto gm = fx::symbolic_trace(
       [](Value n, Value x) {

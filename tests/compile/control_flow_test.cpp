@@ -1,6 +1,6 @@
-// Branches and loops in compiled modules: what is decided when compiling, limits,
-// errors in the middle, and what reports say. Their numbers are held to torch's
-// in tests/mirror/control_flow_runs_test.cpp.
+// Branches and loops in compiled modules: what is decided when compiling,
+// limits, errors in the middle, and what reports say. Their numbers are held to
+// torch's in tests/mirror/control_flow_runs_test.cpp.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Calls that a random graph grows by and that write nothing: elementwise work,
-// reductions, norms, products, views, picks. Each adds one call, sometimes a few,
-// and gives false when its choice did not fit the values seen so far.
+// reductions, norms, products, views, picks. Each adds one call, sometimes a
+// few, and gives false when its choice did not fit the values seen so far.
 #pragma once
 
 #include "tests/compile/graph_grower.h"

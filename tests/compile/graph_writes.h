@@ -1,5 +1,6 @@
 // Calls that a random graph grows by and that write one of its values: in-place
-// methods, `inplace=True`, items, scattered elements; most often through a view.
+// methods, `inplace=True`, items, scattered elements; most often through a
+// view.
 #pragma once
 
 #include "tests/compile/graph_layers.h"

@@ -1,4 +1,5 @@
-// inspect(): the work of every kind of step, why steps are apart, buffers, code.
+// inspect(): the work of every kind of step, why steps are apart, buffers,
+// code.
 #include "fxjit/inspection.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +65,8 @@ TEST(Inspections, ConvolutionsCountMultiplyAdds) {
           return relu(F::conv2d(x, weight, None, one.stride, 1, 1, one.groups));
         },
         random_tensor({1, one.channels, kSize, kSize}));
-    // Laying out the image for one filter for each channel is a step of its own.
+    // Laying out the image for one filter for each channel is a step of its
+    // own.
     const StepProfile& work = step_of(seen, "relu").profile;
     EXPECT_EQ(work.flops,
               one.results *

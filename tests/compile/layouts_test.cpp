@@ -169,7 +169,8 @@ TEST(Layouts, OfKnownNumbersAreMade) {
   }
 }
 
-// Inside, convolutions and attention leave their results in orders of their own.
+// Inside, convolutions and attention leave their results in orders of their
+// own.
 TEST(Layouts, OfConvolutionsAndAttention) {
   static const Tensor weight = random_tensor({6, 3, 3, 3});
   expect_strides([](Value x) { return F::relu(F::conv2d(x, weight)); }, kImage,

@@ -342,8 +342,8 @@ TEST(Module, ProfileNamesStepsAndNodes) {
   }
   EXPECT_FALSE(seen.from_disk_cache);
   EXPECT_GT(seen.packed_bytes, 0u);
-  // Rows 3 x 6 by a weight 6 x 8, two operations each, what is done to the sums,
-  // and the bytes of both.
+  // Rows 3 x 6 by a weight 6 x 8, two operations each, what is done to the
+  // sums, and the bytes of both.
   EXPECT_GE(seen.steps[0].flops, 2 * 3 * 6 * 8);
   EXPECT_GE(seen.steps[0].bytes, 4 * (3 * 6 + 6 * 8));
   const std::string text = profile_text(seen);

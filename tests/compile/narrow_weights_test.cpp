@@ -1,5 +1,5 @@
-// Large weights that few rows are multiplied with: kept in fewer bytes, with the
-// same results or ones as exact.
+// Large weights that few rows are multiplied with: kept in fewer bytes, with
+// the same results or ones as exact.
 #include <gtest/gtest.h>
 
 #include <cmath>

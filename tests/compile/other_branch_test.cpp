@@ -1,5 +1,5 @@
-// Interpreted calls of a branch compare it with the other one: once for the same
-// sizes, and without harm where the other one fails.
+// Interpreted calls of a branch compare it with the other one: once for the
+// same sizes, and without harm where the other one fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Graphs whose interpreted nodes write memory that native parts read, and results
-// whose memory must be their own.
+// Graphs whose interpreted nodes write memory that native parts read, and
+// results whose memory must be their own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

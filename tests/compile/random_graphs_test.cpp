@@ -5,8 +5,8 @@
 //
 // FXJIT_RANDOM_GRAPHS sets the number of graphs, FXJIT_RANDOM_SEED the first
 // seed; with FXJIT_RANDOM_PROGRESS each seed is printed before it is tried.
-// scripts/random_graphs runs any number of them. FXJIT_RANDOM_EXPORT is a folder
-// for what run_random_graphs.py lets torch run.
+// scripts/random_graphs runs any number of them. FXJIT_RANDOM_EXPORT is a
+// folder for what run_random_graphs.py lets torch run.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Recurrent layers and cells with inputs, states and projections of wrong sizes:
-// torch's texts, the same by the interpreter and by compiled modules.
+// Recurrent layers and cells with inputs, states and projections of wrong
+// sizes: torch's texts, the same by the interpreter and by compiled modules.
 #include <gtest/gtest.h>
 
 #include "fxjit/functions.h"

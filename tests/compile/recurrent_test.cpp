@@ -1,6 +1,6 @@
 // Recurrent layers and fxjit.recurrence against double precision
-// (recurrent_reference.txt): by the interpreter, and compiled at every CPU level
-// with one thread and two.
+// (recurrent_reference.txt): by the interpreter, and compiled at every CPU
+// level with one thread and two.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Positions of extrema, cumulative sums and rolled tensors in compiled programs.
+// Positions of extrema, cumulative sums and rolled tensors in compiled
+// programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

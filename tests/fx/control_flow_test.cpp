@@ -1,5 +1,5 @@
-// Branches and loops of modules: what bodies take from around them, and what the
-// tools do with the graphs.
+// Branches and loops of modules: what bodies take from around them, and what
+// the tools do with the graphs.
 #include <gtest/gtest.h>
 
 #include <cmath>

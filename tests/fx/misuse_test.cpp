@@ -1,5 +1,5 @@
-// Null handles, erased nodes, cycles and values nested too deep: each is a typed
-// error, and what was there before stays as it was.
+// Null handles, erased nodes, cycles and values nested too deep: each is a
+// typed error, and what was there before stays as it was.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

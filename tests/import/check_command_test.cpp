@@ -1,5 +1,5 @@
-// fxjit check as a program: exit codes, what it writes, other runtimes, for which
-// a script stands in.
+// fxjit check as a program: exit codes, what it writes, other runtimes, for
+// which a script stands in.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

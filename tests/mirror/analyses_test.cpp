@@ -1,4 +1,5 @@
-// What passes find out: shapes, types, equal calls, constants, normal forms, history.
+// What passes find out: shapes, types, equal calls, constants, normal forms,
+// history.
 #include "fxjit/fx/passes.h"
 #include "tests/mirror/mirror_case.h"
 

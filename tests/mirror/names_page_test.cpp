@@ -1,5 +1,5 @@
-// docs/torch_fx_names.md, which make_names.py writes, names cases that exist and
-// leaves no name without a case or a reason.
+// docs/torch_fx_names.md, which make_names.py writes, names cases that exist
+// and leaves no name without a case or a reason.
 #include <gtest/gtest.h>
 
 #include <fstream>

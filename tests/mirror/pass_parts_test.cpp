@@ -1,4 +1,5 @@
-// Parts of passes used alone: matchers, comparisons, partitions, steps of splitters.
+// Parts of passes used alone: matchers, comparisons, partitions, steps of
+// splitters.
 #include <algorithm>
 #include <map>
 #include <set>

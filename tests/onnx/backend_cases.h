@@ -1,6 +1,6 @@
-// The cases of the onnx package's backend tests: models of one op or a few, with
-// inputs and the results that the standard asks for. scripts/setup puts them
-// below build/deps.
+// The cases of the onnx package's backend tests: models of one op or a few,
+// with inputs and the results that the standard asks for. scripts/setup puts
+// them below build/deps.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// If whose condition data decide: interpreted, and compiled without parts that the
-// interpreter runs.
+// If whose condition data decide: interpreted, and compiled without parts that
+// the interpreter runs.
 #include <gmock/gmock.h>
 
 #include "fxjit/error.h"

@@ -1,5 +1,5 @@
-// Inputs and results of backend cases: files of one tensor, sequence or optional,
-// read by the importer's own decoder.
+// Inputs and results of backend cases: files of one tensor, sequence or
+// optional, read by the importer's own decoder.
 #pragma once
 
 #include <string>

@@ -93,8 +93,8 @@ TEST(Layout, RandomGraphs) {
   }
 }
 
-// Every box reads the first one: no wire of so many may need bends of its own in
-// each layer.
+// Every box reads the first one: no wire of so many may need bends of its own
+// in each layer.
 TEST(Layout, LargeGraphs) {
   constexpr int kBoxes = 20'000;
   std::vector<std::pair<int, int>> wires;

@@ -1,6 +1,7 @@
 // Whose memory the results of rows are that torch does not have. That their
-// kernels do so is checked wherever a test evaluates a graph (pass_testing.cpp),
-// and for compiled calls by tests/compile/aliasing_test.cpp.
+// kernels do so is checked wherever a test evaluates a graph
+// (pass_testing.cpp), and for compiled calls by
+// tests/compile/aliasing_test.cpp.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// Transposed convolutions whose windows lie side by side, which become products,
-// and others.
+// Transposed convolutions whose windows lie side by side, which become
+// products, and others.
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {

@@ -30,8 +30,8 @@ int in_child(const std::function<int()>& child) {
 
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
 
-// Forks while another thread is somewhere in `work`, which calls its argument in
-// the middle; true when the child found it ended.
+// Forks while another thread is somewhere in `work`, which calls its argument
+// in the middle; true when the child found it ended.
 bool fork_sees_the_end_of(
     const std::function<void(const std::function<void()>&)>& work) {
   std::atomic<bool> begun = false;

@@ -1,6 +1,7 @@
-// For every program of the project: where it was started without standard input,
-// output or error, it gets closed ones that fail, before main and before files
-// are opened, which would be read or printed to under these numbers otherwise.
+// For every program of the project: where it was started without standard
+// input, output or error, it gets closed ones that fail, before main and before
+// files are opened, which would be read or printed to under these numbers
+// otherwise.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -38,8 +38,8 @@ struct LoadOptions {
 // registered before. UserError naming the file and what is wrong with it:
 // missing, truncated, damaged, another format, a newer version, fields that are
 // unknown, missing or of the wrong type, unknown functions and types, sizes
-// that differ from the layer's; RuntimeError with Graph::lint's text for a graph
-// that refers to what is not there. Never half a module.
+// that differ from the layer's; RuntimeError with Graph::lint's text for a
+// graph that refers to what is not there. Never half a module.
 nn::Ref<GraphModule> load(const std::string& path,
                           const LoadOptions& options = {});
 

@@ -69,8 +69,8 @@ nn::ModuleRef module_of(const Value& value);
 
 namespace fxjit {
 
-// `true_fn(*operands)` where `pred` holds, else `false_fn(*operands)`. `pred` is
-// a tensor of one element or a proxy of one; a number chooses at once, also
+// `true_fn(*operands)` where `pred` holds, else `false_fn(*operands)`. `pred`
+// is a tensor of one element or a proxy of one; a number chooses at once, also
 // while tracing. Both give results of one structure with the same dtypes and
 // ranks. RuntimeError, with torch's texts, for other arguments and results.
 Value cond(const Value& pred, const fx::Body& true_fn, const fx::Body& false_fn,
@@ -90,8 +90,8 @@ struct ScanOptions {
 };
 
 // carry, y = combine_fn(carry, slice of xs) for each slice of `xs` along `dim`,
-// beginning with `init`; gives (last carry, the ys stacked along `dim`). `init`,
-// `xs` and the ys are tensors or trees of them.
+// beginning with `init`; gives (last carry, the ys stacked along `dim`).
+// `init`, `xs` and the ys are tensors or trees of them.
 Value scan(const fx::Body& combine_fn, const Value& init, const Value& xs,
            const ScanOptions& options = {},
            std::source_location at = std::source_location::current());

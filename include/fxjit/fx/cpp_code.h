@@ -11,8 +11,8 @@
 //
 // Layers are made by nn::make_module, so a type of the user's must be
 // registered (nn::register_module_type) where the code is made and where it
-// runs; so must functions given to fx::wrap. Weights shared by two layers come back as two
-// parameters over the same memory.
+// runs; so must functions given to fx::wrap. Weights shared by two layers come
+// back as two parameters over the same memory.
 #pragma once
 
 #include <string>
@@ -35,9 +35,9 @@ struct CppCode {
 };
 
 // UserError naming node or module path for what has no C++ text: tensors and
-// opaque objects in arguments, a graph with a CodeGen of the user's, an attribute
-// that is a module, modules of unknown types. Of graphs traced with containers
-// (PyTreeCodeGen), forward takes and gives the containers.
+// opaque objects in arguments, a graph with a CodeGen of the user's, an
+// attribute that is a module, modules of unknown types. Of graphs traced with
+// containers (PyTreeCodeGen), forward takes and gives the containers.
 CppCode cpp_code(const GraphModule& module, const CppOptions& options = {});
 
 // One function `Value <name>(nn::Module& self, Value x, ...)` over a module

@@ -1,5 +1,5 @@
-// What split_const_subgraphs gives: a graph module that computes values before its
-// first call. Files and C++ code of a module have to know the class.
+// What split_const_subgraphs gives: a graph module that computes values before
+// its first call. Files and C++ code of a module have to know the class.
 #pragma once
 
 #include <mutex>

@@ -88,7 +88,9 @@ struct LogSoftmax : TorchLayer<LogSoftmax, "LogSoftmax", "F.log_softmax"> {
   const int64_t dim = field("dim");
 };
 
-// The identity after eval(); running it in training mode is refused.
+// The identity after eval(). In training each element becomes 0 with
+// probability p, and the others are divided by 1 - p. ValueError for a p
+// outside 0 to 1.
 class Dropout : public OwnLayer<Dropout, "Dropout"> {
  public:
   explicit Dropout(LayerArgs given);

@@ -17,12 +17,14 @@ struct NonDynamicallyQuantizableLinear
 
 // torch's keyword arguments and defaults.
 struct MultiheadOptions {
-  double dropout = 0;  // In training only, which is not supported.
+  // Kept as torch keeps it; `forward` drops nothing, in training neither.
+  double dropout = 0;
   bool bias = true;
-  bool add_bias_kv = false;    // One more key and value, which are parameters.
-  bool add_zero_attn = false;  // And one of zeros.
-  std::optional<int64_t> kdim = std::nullopt;  // Width of keys; embed_dim.
-  std::optional<int64_t> vdim = std::nullopt;  // Width of values; embed_dim.
+  bool add_bias_kv = false;    // Adds a key and a value that are parameters.
+  bool add_zero_attn = false;  // Adds a key and a value of zeros.
+  // The width of keys and of values: embed_dim where it is missing.
+  std::optional<int64_t> kdim = std::nullopt;
+  std::optional<int64_t> vdim = std::nullopt;
   bool batch_first = false;
 };
 
@@ -54,8 +56,8 @@ class MultiheadAttention
 
   const int64_t embed_dim = field("embed_dim"), num_heads = field("num_heads");
   const MultiheadOptions options = read_options();
-  // [3 * embed_dim, embed_dim], or undefined and three of them where keys or
-  // values have a width of their own.
+  // in_proj_weight is [3 * embed_dim, embed_dim]. Where keys or values have a
+  // width of their own it is undefined, and the other three hold the weights.
   Parameter in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight;
   Parameter in_proj_bias;
   Parameter bias_k, bias_v;  // [1, 1, embed_dim] if `add_bias_kv`.

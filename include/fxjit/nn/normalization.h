@@ -80,8 +80,8 @@ class BatchNormBase : public LayerBase {
   Buffer running_mean, running_var, num_batches_tracked;
 };
 
-// The input has as many dims as the name ends in beside those of the batch and
-// of channels.
+// The number at the end of the name counts the dims of the input after those
+// of the batch and of the channels.
 template <typename T, Text name, typename NormBase, bool by_default>
 class NormLayer : public OwnLayer<T, name, "input", NormBase> {
  public:

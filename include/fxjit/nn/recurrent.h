@@ -16,10 +16,12 @@ struct RecurrentOptions {
   int64_t num_layers = 1;
   bool bias = true;
   bool batch_first = false;
-  double dropout = 0;  // Between layers, in training only.
+  double dropout = 0;  // The probability, between layers, in training only.
   bool bidirectional = false;
-  std::string nonlinearity = "tanh";  // Of RNN: or "relu".
-  int64_t proj_size = 0;  // Of LSTM: width of output and hidden state, if any.
+  std::string nonlinearity = "tanh";  // Or "relu". RNN alone reads it.
+  // The width of output and hidden state of an LSTM that projects them; 0: it
+  // does not, and hidden_size is their width.
+  int64_t proj_size = 0;
 };
 
 // input [L, N, input_size], [N, L, input_size] if batch_first, or [L,

@@ -12,7 +12,8 @@ namespace fxjit::nn {
 
 struct TransformerOptions {
   int64_t dim_feedforward = 2048;
-  double dropout = 0.1;             // In training only, which is not supported.
+  // Of the submodules named dropout...; the attention itself drops nothing.
+  double dropout = 0.1;
   std::string activation = "relu";  // Or "gelu".
   double layer_norm_eps = 1e-5;
   bool batch_first = false;
@@ -20,8 +21,9 @@ struct TransformerOptions {
   bool bias = true;
 };
 
-// What both have: feed-forward block, norms, dropouts; submodules by torch's
-// names, which forward looks up.
+// What encoder and decoder layers have in common: the feed-forward block, the
+// norms and the dropouts. All are submodules under torch's names, and forward
+// looks them up by these.
 class TransformerLayerBase : public LayerBase {
  public:
   TransformerLayerBase(const LayerClass& layer, LayerArgs given);
@@ -74,8 +76,8 @@ struct TransformerDecoderLayer
                 Value tgt_is_causal, Value memory_is_causal);
 };
 
-// What both stacks have: the submodules "layers.0", "layers.1", ... and "norm"
-// where there is one.
+// What the stacks of encoder and of decoder layers have in common: the
+// submodules "layers.0", "layers.1", ... and, if one was given, "norm".
 class TransformerStack : public LayerBase {
  public:
   // Without layers, to be registered as its "layers".

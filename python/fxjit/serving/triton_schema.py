@@ -1,6 +1,6 @@
-"""The messages of Triton's extensions to the protocol: the repository, configurations, statistics and
-streams. Names of messages do not go over the wire; the numbers and types of fields do. Fields that
-nothing here fills in are left out."""
+"""The messages of Triton's extensions to the protocol: the repository, configurations, statistics
+and streams. Names of messages do not go over the wire; the numbers and types of fields do.
+Fields that nothing here fills in are left out."""
 
 PACKAGE = "fxjit.triton"
 

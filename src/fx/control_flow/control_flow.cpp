@@ -1,5 +1,5 @@
-// cond, while_loop, scan, associative_scan and map: run on values, recorded with
-// proxies.
+// cond, while_loop, scan, associative_scan and map: run on values, recorded
+// with proxies.
 #include "fxjit/fx/control_flow.h"
 
 #include <algorithm>

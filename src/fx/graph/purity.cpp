@@ -80,8 +80,8 @@ const Value* find_argument(const ops::Spelling& called, const Node& node,
   return index < node.args().size() ? &node.args()[index] : nullptr;
 }
 
-// A flag of ops that have one. What is not known before the graph runs counts as
-// true.
+// A flag of ops that have one. What is not known before the graph runs counts
+// as true.
 bool has_flag(const ops::Spelling& called, const Node& node,
               std::string_view name) {
   const Value* const flag = find_argument(called, node, name);

@@ -1,4 +1,5 @@
-// The comments of generated code: where a node comes from, and what users noted.
+// The comments of generated code: where a node comes from, and what users
+// noted.
 #pragma once
 
 #include <string>

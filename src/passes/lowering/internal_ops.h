@@ -36,8 +36,8 @@ const ops::Op& control_op();
 // f32, constants also of a half type; one weight may instead be [batch..., K,
 // N]. Or both are integers, with sums of i32, which wrap: of 8 bits, the one
 // weight being a constant matrix, and the input of rows may then be a window
-// over an image, its last dims together being K; or of 16 bits. K is contiguous in the input and its
-// other dims step uniformly within each of batch and rows.
+// over an image, its last dims together being K; or of 16 bits. K is contiguous
+// in the input and its other dims step uniformly within each of batch and rows.
 const ops::Op& contract_op();
 // (input, weights, biases): linear layers on one input, results side by side
 // along the last dim; `biases` is none or has one per weight.

@@ -30,8 +30,8 @@ struct CacheKey {
   std::string hex() const;  // 32 digits: the stem of the entry's file.
 };
 
-// The key of a text that tells apart all that may differ. generator_id() enters as
-// well, so that code of another code generator is never used.
+// The key of a text that tells apart all that may differ. generator_id() enters
+// as well, so that code of another code generator is never used.
 CacheKey make_cache_key(std::string_view text);
 
 struct ObjectCacheOptions {

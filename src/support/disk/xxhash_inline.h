@@ -1,5 +1,5 @@
-// xxHash with its functions inlined, so that the library exports and links none.
-// Sources of this folder include this header in place of <xxhash.h>.
+// xxHash with its functions inlined, so that the library exports and links
+// none. Sources of this folder include this header in place of <xxhash.h>.
 #pragma once
 
 #define XXH_INLINE_ALL

@@ -14,8 +14,8 @@ void write_compiled_graph(const Model& model, const MeasuredRun& run,
                           const std::string& path);
 
 // A model of ONNX with one node for each step, of the kinds of steps in the
-// domain "fxjit", with sizes, times and work as attributes. It is for looking at:
-// no runtime knows these nodes.
+// domain "fxjit", with sizes, times and work as attributes. It is for looking
+// at: no runtime knows these nodes.
 std::string onnx_text(const Flow& flow, const std::string& name);
 std::string dot_text(const Flow& flow, const std::string& name);
 

@@ -1,4 +1,5 @@
-// The compiled graph as a model of ONNX. Numbers of fields are those of onnx.proto.
+// The compiled graph as a model of ONNX. Numbers of fields are those of
+// onnx.proto.
 #include <set>
 
 #include "fxjit/version.h"

@@ -1,5 +1,5 @@
-// What a page shows, as JSON. The page's script reads it; docs/page.md describes
-// it for other readers.
+// What a page shows, as JSON. The page's script reads it; docs/page.md
+// describes it for other readers.
 #pragma once
 
 #include <nlohmann/json.hpp>

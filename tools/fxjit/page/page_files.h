@@ -1,5 +1,5 @@
-// The files that a page is made of: page/web/, as they were when the command was
-// built.
+// The files that a page is made of: page/web/, as they were when the command
+// was built.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,5 @@
-// One measured run: steps, buffers, the compiled graph, and the code of kernels.
+// One measured run: steps, buffers, the compiled graph, and the code of
+// kernels.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,5 +1,5 @@
-// `fxjit inspect` with --html, --trace or --compiled-graph: the model is compiled
-// and measured once, or twice to compare, and written to files.
+// `fxjit inspect` with --html, --trace or --compiled-graph: the model is
+// compiled and measured once, or twice to compare, and written to files.
 #include <charconv>
 #include <cstdio>
 #include <filesystem>

@@ -20,10 +20,10 @@ bool validate_partition(std::span<const NodePtr> nodes);
 // topological order, as close to the old one as possible, and recompiled. Every
 // node belongs to at most one partition.
 //
-// AssertionError when a node does not belong to `module`, is erased, an input or
-// the output, or when the partitions wait for each other in a circle ("Invalid partition, found
-// dependency cycles"); nothing has been changed then. Linear in the graph, but
-// for sorting.
+// AssertionError when a node does not belong to `module`, is erased, an input
+// or the output, or when the partitions wait for each other in a circle
+// ("Invalid partition, found dependency cycles"); nothing has been changed
+// then. Linear in the graph, but for sorting.
 void fuse_by_partitions(GraphModule& module,
                         const std::vector<std::vector<NodePtr>>& partitions,
                         const std::string& prefix = "fused_",

@@ -20,10 +20,10 @@
 
 namespace fxjit::fx::passes {
 
-// Observes from its construction to its end. Nodes made meanwhile, and nodes put
-// in the place of others, get an entry in meta["from_node"], a list of tuples of
-// the node that was replaced (or None), the pass's name, and what it did:
-// "create", "replace" or "replace+create".
+// Observes from its construction to its end. Nodes made meanwhile, and nodes
+// put in the place of others, get an entry in meta["from_node"], a list of
+// tuples of the node that was replaced (or None), the pass's name, and what it
+// did: "create", "replace" or "replace+create".
 //
 // Used by the thread that edits the graph. `module` must outlive it.
 class GraphTransformObserver {

@@ -1,6 +1,6 @@
-// NetMinimizer: finds the smallest part of a model for which two ways of running
-// it give different results (torch.fx.passes.net_min_base): a new backend and
-// the interpreter, or a graph before and after a pass.
+// NetMinimizer: finds the smallest part of a model for which two ways of
+// running it give different results (torch.fx.passes.net_min_base): a new
+// backend and the interpreter, or a graph before and after a pass.
 //
 //   class Minimizer : public passes::NetMinimizer {
 //    public:
@@ -97,9 +97,10 @@ class NetMinimizer {
   virtual Value run_b(GraphModule& part, const ValueList& inputs);
 
   // The nodes to blame among those from `start` to `end`, both included, in
-  // graph order; empty when there is no difference. Empty names mean the ends of
-  // the graph. `skip_nodes`: for `skip`, RuntimeError without. `find_last_node`:
-  // for `block`, search the last (true) or the first node only.
+  // graph order; empty when there is no difference. Empty names mean the ends
+  // of the graph. `skip_nodes`: for `skip`, RuntimeError without.
+  // `find_last_node`: for `block`, search the last (true) or the first node
+  // only.
   //
   // Unlike torch, `binary` with find_all gives the finds of both halves, and
   // `defined` and `skip` give every find.

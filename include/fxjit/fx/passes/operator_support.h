@@ -1,5 +1,5 @@
-// Which calls a backend can run (torch.fx.passes.operator_support). Partitioners
-// ask an OperatorSupportBase for every node.
+// Which calls a backend can run (torch.fx.passes.operator_support).
+// Partitioners ask an OperatorSupportBase for every node.
 #pragma once
 
 #include <functional>

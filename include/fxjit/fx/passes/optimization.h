@@ -48,15 +48,15 @@ nn::Ref<GraphModule> optimize_for_inference(
 }
 
 // A module of these nodes, in this order, of a graph of `module`, from `inputs`
-// to the list of `outputs`. KeyError naming a node that the others need and that
-// is neither among them nor an input.
+// to the list of `outputs`. KeyError naming a node that the others need and
+// that is neither among them nor an input.
 nn::Ref<GraphModule> extract_subgraph(const nn::Module& module,
                                       const std::vector<NodePtr>& nodes,
                                       const std::vector<NodePtr>& inputs,
                                       const std::vector<NodePtr>& outputs);
 
-// The module that the node calls is from now on `new_module`, for all nodes that
-// call it by this name.
+// The module that the node calls is from now on `new_module`, for all nodes
+// that call it by this name.
 void replace_node_module(GraphModule& module, const Node& node,
                          nn::ModuleRef new_module);
 

@@ -74,9 +74,9 @@ class Pass {
   std::shared_ptr<const Shared> shared_;  // Its address is the identity.
 };
 
-// A pass from a function. One that edits the module in place and returns nothing,
-// and one that returns the module that takes its place (or null for the same),
-// always count as a change; a PassResult is taken as it is.
+// A pass from a function. One that edits the module in place and returns
+// nothing, and one that returns the module that takes its place (or null for
+// the same), always count as a change; a PassResult is taken as it is.
 template <typename F>
   requires std::invocable<F&, const GraphModuleRef&>
 Pass pass_result_wrapper(std::string name, F function) {

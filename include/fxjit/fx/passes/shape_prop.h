@@ -1,7 +1,7 @@
 // What the values of a graph look like. ShapeProp runs a graph on sample inputs
 // and records the shape and type of every result in meta["tensor_meta"];
-// FakeTensorProp computes shapes and types alone, without running anything, into
-// Node::val (torch's meta["val"]). After torch.fx.passes.shape_prop and
+// FakeTensorProp computes shapes and types alone, without running anything,
+// into Node::val (torch's meta["val"]). After torch.fx.passes.shape_prop and
 // fake_tensor_prop.
 #pragma once
 

@@ -28,7 +28,8 @@ using SourcePartitions =
     std::vector<std::pair<std::string, std::vector<SourcePartition>>>;
 
 // One partition for each use of a wanted source. A node belongs to
-//  - the last entry of meta["source_fn_stack"], a list of tuples of a name, which
+//  - the last entry of meta["source_fn_stack"], a list of tuples of a name,
+//  which
 //    tells uses apart, and the source's name; else
 //  - meta["torch_fn"], a tuple of a name and "<module>.<source>"; else
 //  - for calls of functions, the innermost module in which it was traced, whose

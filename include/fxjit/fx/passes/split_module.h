@@ -31,14 +31,15 @@ struct SplitOptions {
 using QualnameMap = std::vector<std::pair<std::string, std::string>>;
 
 // A module that computes the same as `m` by calling submodules "submod_<id>",
-// with each call in the partition that `split_callback` gives for it. `m` is not
-// changed; modules and parameters are shared with it. The callback is asked
+// with each call in the partition that `split_callback` gives for it. `m` is
+// not changed; modules and parameters are shared with it. The callback is asked
 // once for every call, in graph order.
 //
 // RuntimeError "cycle exists between partitions!" when two partitions need
-// results of each other. KeyError naming a node when, with keep_original_order, a
-// partition would be called before the one that makes this node. AttributeError
-// when a target is missing. Thread-safe beside other reads of `m`.
+// results of each other. KeyError naming a node when, with keep_original_order,
+// a partition would be called before the one that makes this node.
+// AttributeError when a target is missing. Thread-safe beside other reads of
+// `m`.
 nn::Ref<GraphModule> split_module(
     const GraphModule& m,
     const std::function<int64_t(const Node&)>& split_callback,

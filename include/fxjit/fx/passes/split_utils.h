@@ -24,8 +24,8 @@ class HolderModule : public nn::Module {
 
 // A graph module for `subgraph`, whose attributes and submodules are those of
 // `gm` by the same names, shared with it. With `names`, appends for each its
-// name in `gm` and `comp_name` + "." + that name. AttributeError when `gm` lacks
-// one.
+// name in `gm` and `comp_name` + "." + that name. AttributeError when `gm`
+// lacks one.
 nn::Ref<GraphModule> lift_subgraph_as_module(
     const GraphModule& gm, std::unique_ptr<Graph> subgraph,
     std::string_view comp_name = {},
@@ -44,8 +44,8 @@ struct SplitByTagsOptions {
 
 // A module that computes the same as `gm` by calling one submodule per tag,
 // named as the tag, in the order of `tags`; one without calls is called too.
-// Attributes are read inside of the submodules. `gm` is not changed; modules and
-// parameters are shared with it. Linear in the graph.
+// Attributes are read inside of the submodules. `gm` is not changed; modules
+// and parameters are shared with it. Linear in the graph.
 //
 // AssertionError with torch's text for a call without tag, or one that needs a
 // call of a later tag; KeyError for a tag that is not among `tags`.

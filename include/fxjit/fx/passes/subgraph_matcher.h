@@ -1,7 +1,7 @@
 // SubgraphMatcher: finds the places of a graph that match a pattern
-// (torch.fx.passes.utils.matcher_utils). A pattern is a graph whose placeholders
-// are wildcards: each stands for any one value, the same one wherever it is
-// used.
+// (torch.fx.passes.utils.matcher_utils). A pattern is a graph whose
+// placeholders are wildcards: each stands for any one value, the same one
+// wherever it is used.
 //
 // Matching is linear in the graph for patterns with one result. Several results
 // are tied together by the nodes that they share, so each adds a walk over the

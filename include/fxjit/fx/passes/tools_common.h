@@ -40,8 +40,8 @@ using NodeGroups = std::unordered_map<const Node*, NodeGroup>;
 
 // Groups of calls that must stay together so that only tensors pass between a
 // group and the rest: each call whose result holds no tensor, with those that
-// use it and those that give it such results. Groups have no way out and back in
-// again. Reads what ShapeProp recorded.
+// use it and those that give it such results. Groups have no way out and back
+// in again. Reads what ShapeProp recorded.
 //
 // `acc_nodes`: the nodes that may be grouped; those of a group that is not
 // wholly among them are taken out of it, and get no group.
