@@ -23,13 +23,14 @@ def read_where_written(graph_module):
         written = _input_of(value, writes)
         if written and not _is_read_behind(value, written, writes[written]):
             places.append((place, views, value, written))
+    if not places:
+        return
     for value, written in {value: written for _, _, value, written in places}.items():
         with graph.inserting_after(value):
             graph.call_function(_aten.copy_.default, (written, value))
     for place, views, value, written in places:
         with graph.inserting_before(place):
             place.args = (_replayed(graph, views, value, written), *place.args[1:])
-    graph.lint()
     graph_module.recompile()
 
 

@@ -40,6 +40,12 @@ void add_inputs(std::vector<std::string>& arguments,
     arguments.insert(arguments.end(), {"--input", file});
 }
 
+Tensor array_of(const json& file) {
+  if (!file.is_string())
+    throw UserError("[check] expected the name of a file, got " + file.dump());
+  return io::load_npy(file.get<std::string>());
+}
+
 }  // namespace
 
 ReferenceValues reference_values(const Model& model, const ValueList& inputs,
@@ -54,10 +60,11 @@ ReferenceValues reference_values(const Model& model, const ValueList& inputs,
   const json said = ask(arguments, options.against, options, folder);
   ReferenceValues values;
   values.name = said.value("version", options.against);
-  for (const json& file : said.value("results", json::array()))
-    values.results.emplace_back(io::load_npy(file.get<std::string>()));
-  for (const auto& [name, file] : said.value("nodes", json::object()).items())
-    values.nodes.emplace(name, io::load_npy(file.get<std::string>()));
+  const json results = said.value("results", json::array());
+  for (const json& file : results) values.results.emplace_back(array_of(file));
+  const json nodes = said.value("nodes", json::object());
+  for (const auto& [name, file] : nodes.items())
+    values.nodes.emplace(name, array_of(file));
   return values;
 }
 
@@ -66,8 +73,8 @@ void export_module(const fx::GraphModule& module, const ValueList& inputs,
                    const std::string& folder) {
   const fs::path package = fs::path(folder) / "reduced";
   module.to_folder(package.string());
-  std::vector<std::string> arguments = {"--model", package.string(),
-                                        "--output", file};
+  std::vector<std::string> arguments = {"--model", package.string(), "--output",
+                                        file};
   const auto placeholders = module.graph().placeholders();
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string name(placeholders[i]->name());
