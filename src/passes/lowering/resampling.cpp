@@ -101,8 +101,12 @@ Value lower_resample(GraphBuilder& b, const ops::Op&, const ValueList& args) {
     if (dim < 2 || !places || places->size(0) > kMostTaps ||
         !all_of_type({args[3].at(i)}, DType::f32))
       return {};
-    along[static_cast<size_t>(dim + 3 - x.dim())] = {
-        b.constant(as_places(*places), true), args[3].at(i)};
+    Along& of_dim = along[static_cast<size_t>(dim + 3 - x.dim())];
+    of_dim.places = b.constant(as_places(*places), true);
+    if (const Tensor* weights = b.constant_of(args[3].at(i)))
+      of_dim.weights = b.constant(weights->contiguous(), true);
+    else if (!args[3].at(i).is_none())
+      return {};
   }
   Value result;
   if (x.dim() == 5)
