@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jit/emit/access.h"
+#include "jit/emit/body.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/vector_builder.h"
 #include "src/program/windows/form.h"
@@ -18,9 +19,17 @@ class WindowParts {
   Value* floats(Value* base, Value* count) const {
     return b.offset(base, b.f32(), count);
   }
+  // Elements of the input, and a vector of them as floats.
+  Value* elements(Value* base, Value* count) const {
+    return b.offset(base, b.memory_type(form.input), count);
+  }
+  Value* load(Value* base, const Place& place) const {
+    return convert_computed(b, load_at(b, form.input, 1, base, place),
+                            form.input, DType::f32);
+  }
   // What counts for elements outside the input.
   Value* outside() const;
-  // Fills `count` floats of the scratch with it.
+  // Fills `count` elements at the beginning of the scratch with it.
   void fill_outside(Value* count) const;
 
   // A vector at `first` of a dim of `size` elements.

@@ -33,6 +33,8 @@ Value* WindowParts::number(WindowNumber which) const {
 }
 
 Value* WindowParts::outside() const {
+  if (form.input != DType::f32)
+    return b.ir().CreateTrunc(number(WindowNumber::outside), b.i8());
   return b.f32(form.combine == WindowCombine::maximum
                    ? -std::numeric_limits<double>::infinity()
                    : 0);
@@ -40,7 +42,7 @@ Value* WindowParts::outside() const {
 
 void WindowParts::fill_outside(Value* count) const {
   b.loop(b.i64(0), count, b.i64(1),
-         [&](Value* i) { b.store_raw(outside(), floats(zeros, i)); });
+         [&](Value* i) { b.store_raw(outside(), elements(zeros, i)); });
 }
 
 Place WindowParts::place(Value* first, Value* size) const {
