@@ -37,7 +37,7 @@ Values ChannelTile::products(const std::vector<Source>& sources, Value* table,
     for (const auto& [y, of_row] : row_uses)
       for (const auto& [x, of_column] : column_uses) {
         const Source& source = sources[next++];
-        Value* element = load_at(b_, DType::f32, 1, source.first, place);
+        Value* element = parts_.load(source.first, place);
         for (const Use& row : of_row)
           for (const Use& column : of_column) {
             const int64_t height = depth * form_.taps[1] + row.tap;
@@ -62,10 +62,12 @@ Value* ChannelTile::weight_at(Value* table, int64_t tap) const {
 Values ChannelTile::pooled(const std::vector<Source>& sources,
                            const Place& place) const {
   const auto load = [&](size_t i) {
-    return load_at(b_, DType::f32, 1, sources[i].first, place);
+    return parts_.load(sources[i].first, place);
   };
+  const auto greater = [&](Value* a, Value* x) { return b_.max_fast(a, x); };
   if (form_.combine == WindowCombine::sums)
     return joined(load, [&](Value* a, Value* x) { return b_.add(a, x); });
+  if (form_.input != DType::f32) return joined(load, greater);
   // Asking for NaN takes less time than a maximum that keeps it.
   Value *nan = nullptr, *waiting = nullptr;
   const auto ask = [&](Value* a, Value* x) {
@@ -78,8 +80,7 @@ Values ChannelTile::pooled(const std::vector<Source>& sources,
     waiting = waiting == nullptr ? element : nullptr;
     return element;
   };
-  const Values fast = joined(
-      load_asking, [&](Value* a, Value* x) { return b_.max_fast(a, x); });
+  const Values fast = joined(load_asking, greater);
   if (waiting != nullptr) ask(waiting, waiting);
   // Elements are loaded anew, so that none is kept for the rare case.
   const auto load_again = [&](size_t i) {

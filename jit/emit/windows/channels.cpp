@@ -41,8 +41,8 @@ class Channels {
     Value* block = b_.sub(task, b_.mul(slice, blocks));
     const Values& sizes = parts_.arguments.outer;
     const Values point = unravel(b_, slice, {sizes[0], sizes[1]});
-    image_ = parts_.floats(parts_.input,
-                           b_.mul(point[0], number(WindowNumber::image_step)));
+    image_ = parts_.elements(
+        parts_.input, b_.mul(point[0], number(WindowNumber::image_step)));
     depth_ = point[1];
     slices_ = parts_.moved(parts_.bases, 0, point);
     Value* each = number(WindowNumber::rows_of_block);
@@ -117,7 +117,8 @@ class Channels {
     for (const At& row : rows)
       for (const At& column : columns) {
         Value* inside = b_.bit_and(row.inside, column.inside);
-        Value* first = parts_.floats(image_, b_.add(row.offset, column.offset));
+        Value* first =
+            parts_.elements(image_, b_.add(row.offset, column.offset));
         sources.push_back({b_.select(inside, first, parts_.zeros), inside});
       }
     return sources;
@@ -126,9 +127,9 @@ class Channels {
                                     const std::vector<At>& columns) {
     std::vector<Source> sources;
     for (const At& row : rows) {
-      Value* first = parts_.floats(image_, row.offset);
+      Value* first = parts_.elements(image_, row.offset);
       for (const At& column : columns)
-        sources.push_back({parts_.floats(first, column.offset), nullptr});
+        sources.push_back({parts_.elements(first, column.offset), nullptr});
     }
     return sources;
   }
@@ -212,8 +213,13 @@ void emit_channels(const WindowParts& parts) {
     emit(form.rows, form.across, false);
     return;
   }
+  Value* is_exact = set_table(parts);
+  if (form.input != DType::f32) {
+    emit(form.rows, form.across, false);
+    return;
+  }
   b.if_else(
-      set_table(parts), [&] { return emit(1, 1, true); },
+      is_exact, [&] { return emit(1, 1, true); },
       [&] { return emit(form.rows, form.across, false); });
 }
 

@@ -2,6 +2,7 @@
 // For jit/emit/windows alone.
 #pragma once
 
+#include "jit/emit/body.h"
 #include "jit/emit/loop_epilogue.h"
 #include "src/program/windows/form.h"
 
@@ -15,9 +16,17 @@ class WindowParts : public LoopEpilogue {
   Value* number(program::WindowNumber which) const {
     return number_at(static_cast<size_t>(which));
   }
+  // Elements of the input, and a vector of them as floats.
+  Value* elements(Value* base, Value* count) const {
+    return b.offset(base, b.memory_type(form.input), count);
+  }
+  Value* load(Value* base, const Place& place) const {
+    return convert_computed(b, load_at(b, form.input, 1, base, place),
+                            form.input, DType::f32);
+  }
   // What counts for elements outside the input.
   Value* outside() const;
-  // Fills `count` floats of the scratch with it.
+  // Fills `count` elements at the beginning of the scratch with it.
   void fill_outside(Value* count) const;
 
   const program::WindowForm& form;

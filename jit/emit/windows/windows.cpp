@@ -23,6 +23,8 @@ WindowParts::WindowParts(VectorBuilder& b, const WindowForm& form)
 }
 
 Value* WindowParts::outside() const {
+  if (form.input != DType::f32)
+    return b.ir().CreateTrunc(number(WindowNumber::outside), b.i8());
   return b.f32(form.combine == WindowCombine::maximum
                    ? -std::numeric_limits<double>::infinity()
                    : 0);
@@ -30,7 +32,7 @@ Value* WindowParts::outside() const {
 
 void WindowParts::fill_outside(Value* count) const {
   b.loop(b.i64(0), count, b.i64(1),
-         [&](Value* i) { b.store_raw(outside(), floats(zeros, i)); });
+         [&](Value* i) { b.store_raw(outside(), elements(zeros, i)); });
 }
 
 void emit(VectorBuilder& b, const WindowForm& form) {

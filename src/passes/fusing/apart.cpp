@@ -21,8 +21,8 @@ std::string_view apart_text(Apart apart) {
     case Apart::second_product:
       return "the step already ends another product or reduction";
     case Apart::cheaper_again:
-      return "only reductions read the result, and reading the product's "
-             "output once is cheaper";
+      return "what reads the result computes it again for less from what the "
+             "product stores anyway";
     case Apart::positions:
       return "the values depend on their positions, which these loops do not "
              "count";

@@ -16,7 +16,7 @@ enum class Apart : uint8_t {
   other_order,      // It is read through a view, at other places.
   leaves_and_back,  // Another step stands on a path between them.
   second_product,   // One product, or one reduction over columns, a step.
-  cheaper_again,    // Only reductions read it: they compute it again.
+  cheaper_again,    // Only others read it, who compute it again for less.
   positions,       // Values depend on their place, which the loops do not know.
   read_by_others,  // More than one reduction over columns reads it.
   unfit_epilogue,  // The tiles of a product cannot address or compute it.

@@ -119,7 +119,9 @@ class Grouper {
     const Group& group = out_.groups[merged.back()];
     if (group.kind == Region::Kind::contraction) {
       if (contraction) return Apart::second_product;
-      if (is_cheaper_apart(node, group)) return Apart::cheaper_again;
+      if (is_cheaper_apart(node, group) ||
+          is_read_later(out_, node, merged.back()))
+        return Apart::cheaper_again;
     }
     if (const Apart why = accepts_scalar(group, node); why != Apart::none)
       return why;

@@ -66,6 +66,12 @@ Apart why_no_row_reduction(const Group& group, const Dims& domain, int inner,
 Apart why_no_column_reduction(const Grouping& grouping, int32_t index,
                               const fx::Node& reduction, const Dims& domain);
 
+// Whether what reads `node`, numbers that are wider than those of group
+// `index`, a contraction, can stand behind a later contraction, which then
+// reads them narrow.
+bool is_read_later(const Grouping& grouping, const fx::Node& node,
+                   int32_t index);
+
 Grouping group_nodes(const ModelGraph& model,
                      const GroupingOptions& options = {});
 

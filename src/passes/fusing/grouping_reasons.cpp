@@ -1,5 +1,6 @@
 // Why nodes are not computed together: the rules of reductions, and what is
 // said of any two nodes once grouping has ended.
+#include "src/ops/table/op_facts.h"
 #include "src/passes/fusing/grouping.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
@@ -45,6 +46,27 @@ Apart why_no_column_reduction(const Grouping& grouping, int32_t index,
         return Apart::read_by_others;
   }
   return Apart::none;
+}
+
+bool is_read_later(const Grouping& grouping, const fx::Node& node,
+                   int32_t index) {
+  const auto widens = [](const fx::Node& value) {
+    return value.called_op() && ops::facts_of(*value.called_op()).widens;
+  };
+  const auto is_later = [&](const fx::Node* value) {
+    int32_t of = grouping.group_of[value->id()];
+    if (of < 0 && widens(*value))
+      of = grouping.group_of[value->arg_node(0)->id()];
+    return of > index && grouping.groups[static_cast<size_t>(of)].kind ==
+                             Region::Kind::contraction;
+  };
+  if (!widens(node)) return false;
+  for (const fx::Node* user : node.users())
+    if (user->called_op() &&
+        user->called_op()->row.lowering == ops::Lowering::scalar)
+      for (const fx::Node* input : user->all_input_nodes())
+        if (is_later(input)) return true;
+  return false;
 }
 
 Apart Grouping::apart(const fx::Node& value, const fx::Node& reader) const {

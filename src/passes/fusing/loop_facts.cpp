@@ -66,13 +66,12 @@ std::vector<int> reduced_dims(const fx::Node& node) {
 
 bool can_compute_beside(const fx::Node& contraction, DType dtype) {
   if (is_window(contraction))
-    return dtype == DType::boolean || compute_dtype(dtype) == DType::f32;
+    return dtype_size(dtype) == 1 || compute_dtype(dtype) == DType::f32;
   return dtype != DType::f64 && dtype != DType::i64 && !is_complex(dtype);
 }
 
 bool can_read_beside(const fx::Node& contraction, const Tensor& t) {
-  if (is_window(contraction))
-    return t.dtype() != DType::f64 && !is_integral(t.dtype());
+  if (is_window(contraction)) return can_compute_beside(contraction, t.dtype());
   if (!can_compute_beside(contraction, t.dtype())) return false;
   const Dims& domain = contraction.val_tensor().sizes();
   const int batch_dims = contraction_batch_dims(contraction);

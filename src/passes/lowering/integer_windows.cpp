@@ -1,12 +1,13 @@
 // Convolutions of 8-bit integers become contractions of windows over an image
 // with channels last, which the step gathers row by row. Those of one channel
-// each become sums of products of shifted images; other groups one convolution
-// each.
+// each become windows, whose sums of f32 are whole; other groups one
+// convolution each.
 #include "src/passes/channels_last.h"
 #include "src/passes/lowering/integers.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
+#include "src/passes/lowering/window_combine.h"
 
 namespace fxjit::passes {
 namespace {
@@ -23,6 +24,10 @@ struct Window {
   }
   bool is_padded() const { return pads() != Dims(6, 0); }
 };
+
+int64_t number_of(const Tensor& t) {
+  return *t.to(DType::i64).contiguous().data_as<int64_t>();
+}
 
 // Places outside of [N, H, W, C] are `zero`, which only the call knows.
 Value padded_by(GraphBuilder& b, const Value& x, const Window& window,
@@ -41,9 +46,8 @@ Value padded(GraphBuilder& b, const Value& x, const Window& window,
   if (!window.is_padded()) return x;
   const Tensor* const known = b.constant_of(zero);
   if (!known && !zero.is_none()) return padded_by(b, x, window, zero);
-  const int64_t number =
-      known ? *known->to(DType::i64).contiguous().data_as<int64_t>() : 0;
-  return call(b, "constant_pad_nd", {x, window.pads(), number});
+  return call(b, "constant_pad_nd",
+              {x, window.pads(), known ? number_of(*known) : 0});
 }
 
 // [N, OH, OW, ...] with the numbers of each window behind.
@@ -76,40 +80,57 @@ Value window_matrix(GraphBuilder& b, const Value& filter) {
       true);
 }
 
-// The numbers that one place of the windows sees, [N, OH, OW, C].
-Value place_of(GraphBuilder& b, const Value& x, const Window& window, int64_t i,
-               int64_t j) {
-  const Tensor t = val_of(x);
-  const Dims sizes{t.size(0), window.output(0, t.size(1)),
-                   window.output(1, t.size(2)), t.size(3)};
-  const Dims strides{t.stride(0), window.stride[0] * t.stride(1),
-                     window.stride[1] * t.stride(2), 1};
-  const int64_t offset = t.offset() + i * window.dilation[0] * t.stride(1) +
-                         j * window.dilation[1] * t.stride(2);
-  return call(b, "as_strided", {x, sizes, strides, offset});
+// Places of a window of which so many products and what is added for what lies
+// outside are whole numbers of f32, and that loops over windows have at most.
+constexpr int64_t kMostPlaces = 121;
+
+// The filter [C, 1, KH, KW] over memory [KH, KW, C].
+Value window_filter(GraphBuilder& b, const Tensor& filter) {
+  const int64_t channels = filter.size(0);
+  const int64_t places = filter.numel() / channels;
+  const Tensor turned = filter.contiguous()
+                            .as_strided({places, channels}, {1, places}, 0)
+                            .to(DType::f32)
+                            .contiguous();
+  const Value memory = b.constant(
+      turned.as_strided(
+          {1, filter.size(2), filter.size(3), channels},
+          {turned.numel(), filter.size(3) * channels, channels, 1}, 0),
+      true);
+  return call(b, "permute", {memory, Dims{3, 0, 1, 2}});
 }
 
-// Products of 8 bits of which so many add up exactly in f32.
-constexpr int64_t kMostExactPlaces = (int64_t{1} << 24) / (255 * 255);
-
-// Sums of i32 of the windows of each channel, [N, OH, OW, C].
-Value sums_by_channel(GraphBuilder& b, const Value& image, const Window& window,
-                      const Tensor& filter) {
-  const Tensor numbers = filter.to(DType::f32).contiguous();
+// What all sums of a channel begin with: sum w (x - zero) = sum wx - zero sum w
+Value window_start(GraphBuilder& b, const Tensor& filter, int64_t zero) {
+  if (zero == 0) return {};
   const int64_t channels = filter.size(0);
-  const int64_t places = window.kernel[0] * window.kernel[1];
-  Value sum;
-  for (int64_t at = 0; at < places; ++at) {
-    const Tensor factors =
-        numbers.as_strided({channels}, {places}, at).contiguous();
-    const Value x = place_of(b, image, window, at / window.kernel[1],
-                             at % window.kernel[1]);
-    const Value part =
-        call(b, "mul",
-             {call(b, "cast", {x, DType::f32}), b.constant(factors, true)});
-    sum = at == 0 ? part : call(b, "add", {sum, part});
+  const int64_t places = filter.numel() / channels;
+  const Tensor numbers = filter.to(DType::i32).contiguous();
+  const Tensor starts = Tensor::empty({channels}, DType::f32);
+  for (int64_t c = 0; c < channels; ++c) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < places; ++i)
+      sum += numbers.data_as<int32_t>()[c * places + i];
+    starts.data_as<float>()[c] = static_cast<float>(-zero * sum);
   }
-  return call(b, "cast", {sum, DType::i32});
+  return b.constant(starts, true);
+}
+
+// Sums of whole f32 of the windows of each channel, [N, OH, OW, C]. Places
+// outside are `zero`, which is taken off all numbers.
+Value sums_by_channel(GraphBuilder& b, const Value& image, const Window& window,
+                      const Tensor& filter, int64_t zero) {
+  const Tensor t = val_of(image);
+  const Dims output{
+      t.size(0), t.size(3),
+      window.output(0, t.size(1) + window.before[0] + window.after[0]),
+      window.output(1, t.size(2) + window.before[1] + window.after[1])};
+  return b.call(window_op(),
+                {channels_to_front(b, image), window_filter(b, filter),
+                 window_start(b, filter, zero),
+                 static_cast<int64_t>(WindowCombine::products), window.kernel,
+                 window.stride, window.before, window.after, window.dilation,
+                 output, true, zero});
 }
 
 // [places, C]
@@ -150,8 +171,38 @@ Value by_groups(GraphBuilder& b, const ValueList& args) {
 bool is_by_channel(const ValueList& args) {
   const Tensor w = val_of(args[1]);
   return args[6].as_int() == val_of(args[0]).size(1) &&
-         args[6].as_int() == w.size(0) &&
-         w.size(2) * w.size(3) <= kMostExactPlaces;
+         args[6].as_int() == w.size(0) && w.size(2) * w.size(3) <= kMostPlaces;
+}
+
+}  // namespace
+
+namespace {
+
+// The sums in the type that is asked for.
+Value typed(GraphBuilder& b, const Value& sums, const Value& dtype) {
+  const DType wanted = dtype.is_none() ? DType::i32 : dtype.as_dtype();
+  if (val_of(sums).dtype() == wanted) return sums;
+  return call(b, "cast", {sums, wanted});
+}
+
+Value lower_by_channel(GraphBuilder& b, const ValueList& args, Window window,
+                       const Tensor& filter) {
+  const Value &x = args[0], &zero = args[7];
+  const Value image = channels_to_back(b, x);
+  const Tensor* const known = b.constant_of(zero);
+  if (known || zero.is_none()) {
+    const Value sums = sums_by_channel(b, with_last_dim_dense(b, image), window,
+                                       filter, known ? number_of(*known) : 0);
+    return channels_to_front(b, typed(b, sums, args[9]));
+  }
+  const Value inside =
+      with_last_dim_dense(b, padded_by(b, image, window, zero));
+  window.before = window.after = {0, 0};
+  const Value sums =
+      typed(b, sums_by_channel(b, inside, window, filter, 0), Value());
+  const Value moved =
+      without_zeros(b, sums, {x, zero}, {place_matrix(b, filter), {}});
+  return channels_to_front(b, typed(b, moved, args[9]));
 }
 
 }  // namespace
@@ -169,18 +220,16 @@ Value lower_integer_conv(GraphBuilder& b, const ops::Op&,
                       args[3].as_dims(),
                       args[4].as_dims(),
                       args[5].as_dims()};
+  if (by_channel)
+    return lower_by_channel(b, args, window,
+                            Tensor(*b.constant_of(weight.numbers)));
   const Value image =
       with_last_dim_dense(b, padded(b, channels_to_back(b, x), window, zero));
-  if (by_channel) {
-    const Tensor& filter = *b.constant_of(weight.numbers);
-    return channels_to_front(
-        b, without_zeros(b, sums_by_channel(b, image, window, filter),
-                         {x, zero}, {place_matrix(b, filter), {}}));
-  }
   const Value matrix = window_matrix(b, weight.numbers);
   const Value sums = b.call(
       contract_op(), {windows_of(b, image, window), Value::list({matrix})});
-  return channels_to_front(b, without_zeros(b, sums, {x, zero}, {matrix, {}}));
+  const Value moved = without_zeros(b, sums, {x, zero}, {matrix, {}});
+  return channels_to_front(b, typed(b, moved, args[9]));
 }
 
 }  // namespace fxjit::passes

@@ -152,17 +152,28 @@ Value infer_winograd(const ops::OpCall& call) {
       call.tensor(0).dtype());
 }
 
+namespace {
+
+// Sums of 8 bits are floats, as the weights are.
+DType window_dtype(const ops::OpCall& call) {
+  const DType dtype = call.tensor(0).dtype();
+  if (!is_integral(dtype)) return dtype;
+  return call.has(1) ? call.tensor(1).dtype() : DType::f32;
+}
+
+}  // namespace
+
 Value infer_window(const ops::OpCall& call) {
   const Dims sizes = call.dims(9);
   return Tensor::meta(call.flag(10) ? channels_back(sizes) : sizes,
-                      call.tensor(0).dtype());
+                      window_dtype(call));
 }
 
 namespace {
 
 // Sums are averages that are divided by one.
 void run_pool_window(const ops::OpCall& call, WindowCombine combine,
-                     const Tensor& out) {
+                     const Tensor& input, const Tensor& out) {
   ops::PoolParams params;
   params.average = combine == WindowCombine::sums;
   params.divisor = 1;
@@ -170,30 +181,47 @@ void run_pool_window(const ops::OpCall& call, WindowCombine combine,
   params.kernel = call.dims(4), params.stride = call.dims(5);
   params.padding = call.dims(6), params.dilation = call.dims(8);
   params.output = call.dims(9);
-  ops::run_pool(params, call.tensor(0), out, Tensor());
+  ops::run_pool(params, input, out, Tensor());
 }
 
-void run_window_products(const ops::OpCall& call, const Tensor& out) {
+// Zeros lie outside.
+void run_window_products(const ops::OpCall& call, const Tensor& input,
+                         const Tensor& out) {
   ops::ConvParams params;
   params.spatial = call.dims(4).size();
-  params.groups = call.tensor(0).size(1);
+  params.groups = input.size(1);
   params.stride = call.dims(5);
   params.pad_before = call.dims(6), params.pad_after = call.dims(7);
   params.dilation = call.dims(8);
   params.output = call.dims(9);
-  ops::run_conv(params, call.tensor(0), call.tensor(1),
+  ops::run_conv(params, input, call.tensor(1),
                 call.has(2) ? call.tensor(2) : Tensor(), out);
+}
+
+// sum wx = sum w (x - outside) + outside * sum w
+Tensor run_moved_products(const ops::OpCall& call, const Tensor& input,
+                          const Tensor& out) {
+  const Value outside = call[11];
+  run_window_products(call, (Value(input) - outside).as_tensor(), out);
+  const int64_t channels = call.tensor(1).size(0);
+  const Value sums = fxjit::sum(reshape(call[1], {channels, -1}), 1);
+  Dims sizes(out.dim(), 1);
+  sizes[1] = channels;
+  return (Value(out) + reshape(sums, sizes) * outside).as_tensor();
 }
 
 }  // namespace
 
 Value run_window(const ops::OpCall& call) {
-  const Tensor out = Tensor::empty(call.dims(9), call.tensor(0).dtype());
+  const Tensor input = call.tensor(0).to(window_dtype(call));
+  Tensor out = Tensor::empty(call.dims(9), input.dtype());
   const auto combine = static_cast<WindowCombine>(call.integer(3));
-  if (combine == WindowCombine::products)
-    run_window_products(call, out);
+  if (combine != WindowCombine::products)
+    run_pool_window(call, combine, input, out);
+  else if (call.integer(11) == 0)
+    run_window_products(call, input, out);
   else
-    run_pool_window(call, combine, out);
+    out = run_moved_products(call, input, out);
   return call.flag(10) ? with_channels_back(out) : Value(out);
 }
 

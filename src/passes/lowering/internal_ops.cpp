@@ -71,7 +71,7 @@ constexpr ops::OpRow kInternalOps[] = {
      .infer = infer_winograd},
     {.name = "fxjit.window",
      .schema = "input, weight, bias, combine, taps, stride, pad_before, "
-               "pad_after, dilation, output, channels_inner",
+               "pad_after, dilation, output, channels_inner, outside=0",
      .names = "",
      .lowering = Lowering::contraction,
      .infer = infer_window,

@@ -84,7 +84,7 @@ Value products(GraphBuilder& b, const ops::ConvParams& params,
                            static_cast<int64_t>(WindowCombine::products),
                            taps_of(params, val_of(args[1])), params.stride,
                            params.pad_before, params.pad_after, params.dilation,
-                           params.output, channels_inner});
+                           params.output, channels_inner, 0});
   return channels_inner ? channels_to_front(b, sums) : sums;
 }
 
@@ -182,11 +182,12 @@ Value lower_pool_window(GraphBuilder& b, const ops::PoolParams& params,
   const Dims ones(params.spatial, 1);
   const WindowCombine combine =
       params.average ? WindowCombine::sums : WindowCombine::maximum;
-  Value sums = b.call(
-      window_op(),
-      {x, Value(), Value(), static_cast<int64_t>(combine), params.kernel,
-       params.stride, params.padding, pad_after(params, input),
-       params.average ? ones : params.dilation, params.output, channels_inner});
+  Value sums =
+      b.call(window_op(),
+             {x, Value(), Value(), static_cast<int64_t>(combine), params.kernel,
+              params.stride, params.padding, pad_after(params, input),
+              params.average ? ones : params.dilation, params.output,
+              channels_inner, 0});
   if (channels_inner) sums = channels_to_front(b, sums);
   if (!params.average) return sums;
   return call(b, "div", {sums, divisor_of(b, params, input)});

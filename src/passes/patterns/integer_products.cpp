@@ -133,11 +133,10 @@ fx::NodePtr rewritten_conv(ModelGraph& model, fx::NodePtr node) {
   const fx::NodePtr sums = write.call(
       "fxjit.integer_conv",
       {x->input, w->input, params.stride, params.pad_before, params.pad_after,
-       params.dilation, params.groups, x->zero, w->zero});
+       params.dilation, params.groups, x->zero, w->zero, DType::f32});
   const fx::NodePtr scale =
       write.call("mul", {x->scale, over_planes(write, w->scale)});
-  const fx::NodePtr made =
-      write.call("mul", {write.call("cast", {sums, DType::f32}), scale});
+  const fx::NodePtr made = write.call("mul", {sums, scale});
   const Value& bias = node->arg(2);
   return bias.is_none() ? made
                         : write.call("add", {made, over_planes(write, bias)});

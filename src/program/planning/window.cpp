@@ -53,6 +53,8 @@ bool plan_window(PlanBuilder& builder, const RegionCall& call) {
   step.pads = with_depth(node->arg(6).as_dims(), 0);
   step.dilations = with_depth(node->arg(8).as_dims(), 1);
   step.steps = with_all_dims(input.val.strides(), 2, 0);
+  step.input = input.val.dtype();
+  step.outside = node->arg(11).as_int();
   step.outer = {out[0], out[1], out[2], out[3]};
   step.inner = out[4];
   std::vector<OperandRef> refs{input.ref()};

@@ -33,6 +33,12 @@ int64_t last_inside(const WindowStep& step) {
                            step.inner - step.code.lanes);
 }
 
+// Of an input of 8 bits.
+int64_t outside_of(const WindowStep& step) {
+  if (step.combine != WindowCombine::maximum) return step.outside;
+  return step.input == DType::i8 ? -128 : 0;
+}
+
 }  // namespace
 
 WindowForm window_form(const WindowStep& step) {
@@ -45,6 +51,7 @@ WindowForm window_form(const WindowStep& step) {
   for (AccessForm& access : form.loops.outputs) hide_strides(access);
   form.epilogue = step.epilogue;
   form.combine = step.combine;
+  form.input = step.input;
   form.has_bias = step.has_bias;
   form.taps = step.taps;
   form.strides = step.strides;
@@ -63,9 +70,10 @@ WindowForm window_form(const WindowStep& step) {
 std::string form_key(const WindowForm& form) {
   std::string key = "window" + loops_key(form.loops);
   for (int64_t number :
-       {static_cast<int64_t>(form.combine), int64_t{form.has_bias},
-        int64_t{form.channels_inner}, int64_t{form.has_ring}, form.lanes,
-        form.rows, form.across, int64_t{form.narrow}, int64_t{form.has_strip},
+       {static_cast<int64_t>(form.combine), static_cast<int64_t>(form.input),
+        int64_t{form.has_bias}, int64_t{form.channels_inner},
+        int64_t{form.has_ring}, form.lanes, form.rows, form.across,
+        int64_t{form.narrow}, int64_t{form.has_strip},
         int64_t{form.fetches_ahead}})
     key += " " + std::to_string(number);
   key += form.taps.str() + form.strides.str() + form.dilations.str();
@@ -82,7 +90,7 @@ std::vector<int64_t> window_numbers(const WindowStep& step) {
   for (int64_t number :
        {code.row_blocks, code.rows_of_block,
         support::round_up(padded, code.lanes), last_inside(step), code.ring_row,
-        code.weights_at, code.strip_at})
+        code.weights_at, code.strip_at, outside_of(step)})
     numbers.push_back(number);
   FXJIT_CHECK(numbers.size() == static_cast<size_t>(WindowNumber::count),
               "window: the numbers of a step are not those of its code");

@@ -28,6 +28,7 @@ struct WindowForm {
   LoopForm loops;
   ScalarBody epilogue;
   WindowCombine combine = WindowCombine::products;
+  DType input = DType::f32;
   bool has_bias = false;
   Dims taps, strides, dilations;  // Of depth, height and width.
   bool channels_inner = false;
@@ -68,7 +69,7 @@ enum class WindowNumber : uint8_t {
   pad_depth,
   pad_height,
   pad_width,
-  image_step,  // Strides of the input, in floats.
+  image_step,  // Strides of the input, in elements.
   channel_step,
   depth_step,
   row_step,
@@ -82,6 +83,7 @@ enum class WindowNumber : uint8_t {
   // and then has the turned rows:
   weights_at,  // weights in the order in which tiles read them, ...
   strip_at,    // and sums that wait.
+  outside,     // What lies outside an input of 8 bits.
   count,
 };
 

@@ -125,7 +125,8 @@ StepPlan WindowStep::plan(CpuLevel level) const {
                       static_cast<double>(numel(sizes));
   const double held =
       has_weights() ? static_cast<double>(channels() * tap_count()) : 0;
-  plan.bytes = 4 * (read + held) + touched_bytes(*this);
+  plan.bytes = static_cast<double>(dtype_size(input)) * read + 4 * held +
+               touched_bytes(*this);
   return plan;
 }
 

@@ -28,8 +28,9 @@ struct WindowCode {
 };
 
 // out[n, o, z, y, x] = epilogue(window of in[n, o / multiplier] at z, y, x
-// combined with weights[o], plus bias[o]; extras...), all f32 but the epilogue.
-// What lies outside the input counts as zero, of a maximum as minus infinity.
+// combined with weights[o], plus bias[o]; extras...), all f32 but the epilogue
+// and, with channels innermost, an input of 8 bits. What lies outside the input
+// counts as `outside`, of a maximum as the least number.
 // Over planes, columns of the input lie side by side; the outer dims are n, o,
 // z and y, the inner one x, and weights are [o, taps]. With channels innermost
 // these lie side by side; the outer dims are n, z, y and x, the inner one o,
@@ -38,6 +39,8 @@ struct WindowCode {
 // extras, outputs.
 struct WindowStep : Loops {
   WindowCombine combine = WindowCombine::products;
+  DType input = DType::f32;
+  int64_t outside = 0;
   bool has_bias = false;
   bool channels_inner = false;
   int64_t multiplier = 1;
@@ -83,6 +86,7 @@ void fields(Is<WindowCode> auto& s, V& v) {
 template <typename V>
 void fields(Is<WindowStep> auto& s, V& v) {
   v("outer", s.outer), v("inner", s.inner), v("combine", s.combine);
+  v("input", s.input), v("outside", s.outside);
   v("has_bias", s.has_bias), v("channels_inner", s.channels_inner);
   v("multiplier", s.multiplier);
   v("sizes", s.sizes), v("taps", s.taps), v("strides", s.strides);

@@ -30,10 +30,12 @@ Value decompose_integer_conv(const OpCall& call) {
   const Value x = cast_to(centred(call, 0, 7), DType::f64);
   const Value w = cast_to(centred(call, 1, 8), DType::f64);
   const Dims none(before.size(), 0);
-  return cast_to(call_row("convolution",
-                          {call_row("constant_pad_nd", {x, pads, 0.0}), w, None,
-                           call[2], none, call[5], false, none, call[6]}),
-                 DType::i32);
+  const Value sums =
+      cast_to(call_row("convolution",
+                       {call_row("constant_pad_nd", {x, pads, 0.0}), w, None,
+                        call[2], none, call[5], false, none, call[6]}),
+              DType::i32);
+  return call.has(9) ? cast_to(sums, call[9].as_dtype()) : sums;
 }
 
 Value infer_dequantize(const OpCall& call) {
@@ -83,7 +85,7 @@ constexpr OpRow kQuantizedRows[] = {
                  "fxjit.integer_matmul", decompose_integer_matmul),
     composed_row("fxjit.integer_conv",
                  "input, weight, stride, pad_before, pad_after, dilation, "
-                 "groups, input_zero=None, weight_zero=None",
+                 "groups, input_zero=None, weight_zero=None, dtype=None",
                  "fxjit.integer_conv", decompose_integer_conv),
     custom_row("fxjit.dequantize", "input, scale, zero_point=None",
                "fxjit.dequantize", infer_dequantize, dequantize),
