@@ -14,7 +14,7 @@
 #include "tests/compile/compile_testing.h"
 
 namespace fxjit {
-namespace {
+namespace TEST_FILE {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -153,5 +153,5 @@ TEST(QuantisedImages, AdditionsReadIntegers) {
   EXPECT_EQ(products, 2);
 }
 
-}  // namespace
+}  // namespace TEST_FILE
 }  // namespace fxjit
