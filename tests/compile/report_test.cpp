@@ -89,9 +89,10 @@ TEST(Reports, NameStepsAsUsersDo) {
   const Tensor last = random_tensor({10, 8});
   const auto gm = fx::symbolic_trace(
       [=](Value x) {
-        const Value wide = relu(conv2d(x, dense, None, 1, 1));
-        const Value narrow = relu(conv2d(wide, large, None, 2));
-        const Value windows = conv2d(narrow, depthwise, None, 1, 1, 1, 8);
+        const Value wide = relu(nn::functional::conv2d(x, dense, None, 1, 1));
+        const Value narrow = relu(nn::functional::conv2d(wide, large, None, 2));
+        const Value windows =
+            nn::functional::conv2d(narrow, depthwise, None, 1, 1, 1, 8);
         const Value pooled = nn::functional::avg_pool2d(
             nn::functional::max_pool2d(windows, 3, 2), 2);
         return nn::functional::linear(method(pooled, "mean", {ValueList{2, 3}}),

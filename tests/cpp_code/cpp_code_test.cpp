@@ -9,7 +9,7 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using cpp_cases::ramp;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Tensors by their numbers, all else by its text.
 std::string described(const Value& value) {

@@ -9,11 +9,11 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using namespace testing_archive;  // NOLINT: the names of this folder
 namespace fs = std::filesystem;
 
-class ArchiveErrors : public testing::Test {
+class ArchiveErrors : public ::testing::Test {
  protected:
   ArchiveErrors() {
     nn::Module root;
@@ -174,7 +174,7 @@ TEST_F(ArchiveErrors, AFailedWriteLeavesTheOldFile) {
   EXPECT_THROW(save(*module_, missing), UserError);
   size_t files = 0;
   for (const auto& entry : fs::directory_iterator(folder())) {
-    EXPECT_THAT(entry.path().string(), testing::Not(HasSubstr(".tmp-")));
+    EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".tmp-")));
     ++files;
   }
   EXPECT_GT(files, 0u);

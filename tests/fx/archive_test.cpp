@@ -11,7 +11,7 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using namespace testing_archive;  // NOLINT: the names of this folder
 namespace F = nn::functional;
 

@@ -10,7 +10,7 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 double first(const Value& value) { return value.as_tensor().to_floats()[0]; }
 Tensor full(double value) { return Tensor::full({1}, value); }

@@ -22,7 +22,7 @@ NamedTensors tensors() {
           {"f", Tensor::full({5}, 1, DType::boolean)}};
 }
 
-class FuzzSafetensors : public testing::Test {
+class FuzzSafetensors : public ::testing::Test {
  protected:
   FuzzSafetensors() {
     save_safetensors(path_, tensors(), {{"who", "me"}});

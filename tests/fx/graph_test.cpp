@@ -11,9 +11,9 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::vector<std::string> names(const Graph& graph) {
   std::vector<std::string> result;

@@ -10,7 +10,7 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::string text(const Node& node) { return std::string(node.name()); }
 

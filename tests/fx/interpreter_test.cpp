@@ -12,9 +12,9 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 
 template <typename F>
 nn::Ref<GraphModule> trace(F function, nn::Signature signature) {

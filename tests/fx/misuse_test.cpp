@@ -12,7 +12,7 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 template <typename E>
 std::string error_of(const std::function<void()>& function) {

@@ -8,9 +8,9 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::vector<NodePtr> users(const Node* node) { return node->users().list(); }
 std::vector<NodePtr> inputs(const Node* node) {

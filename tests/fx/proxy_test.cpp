@@ -91,7 +91,7 @@ TEST(Asserts, StatementsAreRecordedOnRequest) {
   Tracer recording;
   recording.trace_asserts = true;
   EXPECT_THAT(recording.trace(function)->str(),
-              testing::HasSubstr("torch.fx.proxy.assert_fn](args = (%gt,)"));
+              ::testing::HasSubstr("torch.fx.proxy.assert_fn](args = (%gt,)"));
   check(true);
   EXPECT_THROW(check(false), AssertionError);
 }

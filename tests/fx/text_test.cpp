@@ -8,7 +8,7 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string error_of(std::string_view input) {
   try {

@@ -15,10 +15,10 @@ namespace fxjit::fx {
 namespace TEST_FILE {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class ToFolder : public testing::Test {
+class ToFolder : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "fxjit_XXXXXX").string();

@@ -9,7 +9,7 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 template <typename F>
 nn::Ref<GraphModule> trace1(F function) {

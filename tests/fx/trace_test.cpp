@@ -10,9 +10,9 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 
 // A leaf, as the library's layers are.
 class Scale : public nn::Custom<Scale> {

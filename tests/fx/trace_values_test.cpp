@@ -9,7 +9,7 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class Block : public nn::Custom<Block> {
  public:

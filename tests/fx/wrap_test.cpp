@@ -11,7 +11,7 @@
 namespace fxjit::fx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Value call_twice(Value x) { return relu(relu(x)); }
 

@@ -12,8 +12,8 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class CheckCommand : public Command {
  protected:

@@ -30,7 +30,7 @@ Ran fxjit_command(const std::string& arguments) {
 }
 
 void Command::SetUp() {
-  folder_ = testing::TempDir() + "fxjit_command_XXXXXX";
+  folder_ = ::testing::TempDir() + "fxjit_command_XXXXXX";
   ASSERT_NE(mkdtemp(folder_.data()), nullptr);
 }
 

@@ -19,7 +19,7 @@ Ran fxjit_command(const std::string& arguments);
 std::string fxjit_program();
 
 // A folder of the test's own.
-class Command : public testing::Test {
+class Command : public ::testing::Test {
  protected:
   void SetUp() override;
   void TearDown() override;

@@ -16,7 +16,7 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST_F(Command, RunsOnFilesAndWritesResults) {
   const ModelCase one = read_case("tied");
@@ -73,7 +73,7 @@ TEST_F(Command, Inspects) {
   EXPECT_EQ(facts["inputs"][0]["sizes"], nlohmann::json({2, 3, 12, 12}));
   EXPECT_EQ(facts["ops"]["torch.ops.aten.linear.default"], 1);
   EXPECT_THAT(fxjit_command("inspect " + model_path("images") + " --dot").text,
-              testing::StartsWith("digraph"));
+              ::testing::StartsWith("digraph"));
   const Ran code = fxjit_command("inspect " + model_path("images") + " --ir");
   EXPECT_EQ(code.code, 0);
   EXPECT_THAT(code.text, HasSubstr("define i32 @fxjit_driver_"));

@@ -259,7 +259,7 @@ const Damage kDamages[] = {
      {kModel, "input_specs", "twice"}},
 };
 
-class Damaged : public testing::TestWithParam<Damage> {};
+class Damaged : public ::testing::TestWithParam<Damage> {};
 
 TEST_P(Damaged, IsRefused) {
   EditedArchive archive(model_path("images"));
@@ -270,12 +270,12 @@ TEST_P(Damaged, IsRefused) {
     FAIL() << "it was loaded";
   } catch (const UserError& error) {
     for (const char* word : GetParam().words)
-      EXPECT_THAT(error.what(), testing::HasSubstr(word));
-    EXPECT_THAT(error.what(), testing::HasSubstr(file));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr(word));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(file));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Damaged, testing::ValuesIn(kDamages),
+INSTANTIATE_TEST_SUITE_P(All, Damaged, ::testing::ValuesIn(kDamages),
                          [](const auto& info) { return info.param.name; });
 
 TEST(Damage, AnUnchangedCopyIsLoaded) {

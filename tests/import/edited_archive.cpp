@@ -19,7 +19,7 @@ std::string read_bytes(const std::string& path) {
 
 std::string write_bytes(const std::string& name, const std::string& bytes) {
   const std::string path =
-      testing::TempDir() + std::to_string(getpid()) + "_" + name;
+      ::testing::TempDir() + std::to_string(getpid()) + "_" + name;
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
@@ -66,7 +66,7 @@ void EditedArchive::add_again(const std::string& name) {
 
 std::string EditedArchive::write() {
   for (const auto& [name, value] : json_) entries_[name] = value.dump();
-  file_ = testing::TempDir() + std::to_string(getpid()) + "_edited.pt2";
+  file_ = ::testing::TempDir() + std::to_string(getpid()) + "_edited.pt2";
   io::ZipWriter zip(file_);
   for (const auto& [name, content] : entries_) zip.add(root_ + name, content);
   for (const auto& [name, content] : further_) zip.add(name, content);

@@ -71,7 +71,7 @@ int refused(const std::string& file, const ModelCase& good) {
   return 0;
 }
 
-class FuzzGraph : public testing::TestWithParam<std::string> {};
+class FuzzGraph : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(FuzzGraph, RandomChanges) {
   constexpr int kRounds = 1200;
@@ -98,7 +98,7 @@ TEST_P(FuzzGraph, RandomChanges) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FuzzGraph,
-                         testing::Values("nested", "counter_decomposed",
+                         ::testing::Values("nested", "counter_decomposed",
                                          "dynamic"),
                          [](const auto& info) { return info.param; });
 

@@ -15,7 +15,7 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // As numpy.save writes arrays.
 std::string npy(const std::string& header, const std::string& data) {
@@ -53,7 +53,7 @@ TEST(Npy, RowsAndColumns) {
 }
 
 TEST(Npy, WhatIsWrittenIsRead) {
-  const std::string file = testing::TempDir() + "tensor.npy";
+  const std::string file = ::testing::TempDir() + "tensor.npy";
   for (const DType dtype :
        {DType::f32, DType::f64, DType::f16, DType::i8, DType::u8, DType::i16,
         DType::i32, DType::i64, DType::boolean})

@@ -14,8 +14,8 @@ namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // In place of Python: takes the place of contestant.py, knows its options.
 constexpr const char* kScript = R"(#!/bin/sh
@@ -72,7 +72,7 @@ TEST_F(Peers, AreMeasuredInTurns) {
   EXPECT_EQ(row["calls"], 15);
   EXPECT_LT(row["difference"], 1e-4);
   const std::string chart = run_line("cat " + file("chart.svg")).text;
-  EXPECT_THAT(chart, testing::StartsWith("<svg "));
+  EXPECT_THAT(chart, ::testing::StartsWith("<svg "));
   EXPECT_THAT(chart, HasSubstr(">torch</text>"));
   EXPECT_THAT(chart, HasSubstr("3.00 ms"));
 }
@@ -159,7 +159,7 @@ TEST_F(Peers, AndFilesGoWithTheCommand) {
                // Gone, or not yet noticed by whoever inherits it.
                "; while grep -q '^State:.[^Z]' /proc/$(cat " + file("pid") +
                ")/status 2>/dev/null; do sleep 0.1; done");
-  EXPECT_THAT(ran.text, testing::StartsWith("143\n"));
+  EXPECT_THAT(ran.text, ::testing::StartsWith("143\n"));
   EXPECT_THAT(ran.text, Not(HasSubstr("fxjit_")));
 }
 

@@ -18,10 +18,10 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 // Of f32, for models of a few layers. Those with weights of half types are
 // computed by torch in these types. torch's own results in f32 differ from
@@ -42,14 +42,14 @@ std::string not_native(const Report& report) {
   return "";
 }
 
-class Models : public testing::TestWithParam<std::string> {};
+class Models : public ::testing::TestWithParam<std::string> {};
 
 struct Steps {
   std::string name;
   int steps, updates;
 };
 
-class Stateful : public testing::TestWithParam<Steps> {};
+class Stateful : public ::testing::TestWithParam<Steps> {};
 
 int count_of(const std::string& text, const std::string& part) {
   int count = 0;
@@ -99,12 +99,12 @@ TEST_P(Stateful, StepsAreTorchsAndCostAPlaceEach) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Stateful,
-                         testing::Values(Steps{"decoder", 10, 4},
+                         ::testing::Values(Steps{"decoder", 10, 4},
                                          Steps{"decoder_decomposed", 10, 4},
                                          Steps{"tables", 5, 11}),
                          [](const auto& info) { return info.param.name; });
 
-INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_names()),
+INSTANTIATE_TEST_SUITE_P(All, Models, ::testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });
 
 TEST(Pt2, InputsAndOutputsAreNamedAsInPython) {
@@ -156,7 +156,7 @@ TEST(Pt2, SourceLinesAndModulePaths) {
   ASSERT_NE(conv, nullptr);
   EXPECT_EQ(conv->module_path(), "conv");
   EXPECT_THAT(std::string(conv->source().file),
-              testing::EndsWith("tests/import/make_models.py"));
+              ::testing::EndsWith("tests/import/make_models.py"));
   EXPECT_THAT(conv->stack_trace(), HasSubstr("in forward"));
 }
 
@@ -170,7 +170,7 @@ TEST(Pt2, TiedWeightsAreOneParameter) {
 }
 
 // In place, and as further results that are written at the end.
-class State : public testing::TestWithParam<std::string> {};
+class State : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(State, IsKeptBetweenCalls) {
   const pt2::Program program = pt2::load(model_path(GetParam()));
@@ -193,7 +193,7 @@ TEST_P(State, IsKeptBetweenCalls) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, State,
-                         testing::Values("counter", "counter_decomposed"),
+                         ::testing::Values("counter", "counter_decomposed"),
                          [](const auto& info) { return info.param; });
 
 TEST(Pt2, WeightsStayMappedAndAreShared) {
@@ -207,7 +207,7 @@ TEST(Pt2, WeightsStayMappedAndAreShared) {
 }
 
 TEST(Pt2, WeightsAreReplacedByName) {
-  const std::string file = testing::TempDir() + "pt2_replacement.safetensors";
+  const std::string file = ::testing::TempDir() + "pt2_replacement.safetensors";
   save_safetensors(file, {{"head.bias", Tensor::full({5}, 7)}});
   const pt2::Program program =
       pt2::load(model_path("images"), {.weights = file});
@@ -225,7 +225,7 @@ TEST(Pt2, WeightsComeFromAnotherFileAlone) {
   EditedArchive archive(model_path("images"));
   for (const std::string& name : archive.names())
     if (name.starts_with("data/weights/")) archive.remove(name);
-  const std::string file = testing::TempDir() + "pt2_weights.safetensors";
+  const std::string file = ::testing::TempDir() + "pt2_weights.safetensors";
   save_safetensors(file, good.program.module->state_dict());
   const std::string program = archive.write();
   EXPECT_THROW(pt2::load(program), UserError);
@@ -237,7 +237,7 @@ TEST(Pt2, WeightsComeFromAnotherFileAlone) {
 
 TEST(Pt2, ALoadedProgramIsSavedAndLoaded) {
   const ModelCase one = read_case("attention");
-  const std::string file = testing::TempDir() + "pt2_saved.safetensors";
+  const std::string file = ::testing::TempDir() + "pt2_saved.safetensors";
   fx::save(*one.program.module, file);
   const auto loaded = fx::load(file);
   const Value result = loaded->call(one.inputs);

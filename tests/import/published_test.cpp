@@ -15,8 +15,8 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 namespace fs = std::filesystem;
 
 const std::string kFolder = FXJIT_SOURCE_DIR "/examples/exported/";

@@ -14,7 +14,7 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using import::SizeFormula;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::optional<int64_t> value_of(const std::string& text) {
   const auto formula = SizeFormula::parse(text);

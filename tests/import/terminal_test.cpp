@@ -15,8 +15,8 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Terminal : public Command {};
 
@@ -77,7 +77,7 @@ TEST_F(Terminal, EveryCommandHasHelp) {
 TEST_F(Terminal, ManPage) {
   const std::string page =
       run_line("cat " FXJIT_BINARY_DIR "/share/man/man1/fxjit.1").text;
-  EXPECT_THAT(page, testing::StartsWith(".TH FXJIT 1"));
+  EXPECT_THAT(page, ::testing::StartsWith(".TH FXJIT 1"));
   for (const char* words :
        {".SS fxjit run", ".SS fxjit inspect", ".SS fxjit bench",
         ".B \\-\\-against PEERS", "onnxruntime, openvino, torch",

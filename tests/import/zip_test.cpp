@@ -18,7 +18,7 @@ namespace TEST_FILE {
 
 using namespace testing_import;  // NOLINT: the names of this folder
 using io::ZipReader;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Three entries: "r/a" of 5 bytes, "r/b" of 0, "r/c" of 100.
 std::string small_archive() {

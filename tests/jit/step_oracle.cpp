@@ -194,8 +194,8 @@ std::vector<Expected> expected_results(const program::RowStep& step,
       return load_input(step.inputs, operands, static_cast<size_t>(slot), outer,
                         Dims(), position);
     };
-    line.index = [&](int32_t dim, int64_t position) {
-      return dim < outer.size() ? outer[dim] : position;
+    line.index = [&](int32_t dim, int64_t position) -> int64_t {
+      return dim < outer.size() ? outer[dim] : Size(position);
     };
     const LineEvaluator values(step.body, line);
     for (size_t r = 0; r < step.outputs.size(); ++r) {
@@ -231,10 +231,10 @@ std::vector<Expected> expected_results(const program::ColumnStep& step,
       return load_input(step.inputs, operands, static_cast<size_t>(slot), outer,
                         reduced(position), inner);
     };
-    line.index = [&](int32_t dim, int64_t position) {
+    line.index = [&](int32_t dim, int64_t position) -> int64_t {
       if (dim < outer.size()) return outer[dim];
       const int at = dim - outer.size();
-      return at < step.reduce.size() ? reduced(position)[at] : inner;
+      return at < step.reduce.size() ? reduced(position)[at] : Size(inner);
     };
     const LineEvaluator values(step.body, line);
     for (size_t r = 0; r < step.outputs.size(); ++r) {

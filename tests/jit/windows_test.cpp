@@ -126,7 +126,7 @@ TEST_P(Windows, OfRandomForms) {
       const int64_t pad = one_of({0, 1, 2, 9});
       // Every window of a maximum sees an element.
       c.pads.push_back(c.combine == WindowCombine::maximum
-                           ? std::min(pad, c.taps[d] / 2)
+                           ? std::min<int64_t>(pad, c.taps[d] / 2)
                            : pad);
     }
     std::optional<float> special;

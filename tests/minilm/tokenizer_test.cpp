@@ -19,7 +19,7 @@ constexpr std::size_t kMaxLength = 256;
 constexpr std::int64_t kClassifyId = 101;
 constexpr std::int64_t kSeparateId = 102;
 
-class TokenizerTest : public testing::Test {
+class TokenizerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto path = reference::model_dir() / "vocab.txt";
@@ -102,12 +102,12 @@ TEST_F(TokenizerTest, AnyBytesGiveAFramedListOfKnownIds) {
     std::string text(random() % 40, '\0');
     for (char& byte : text) byte = static_cast<char>(random());
     const Ids ids = tokenizer_->encode(text, 24);
-    ASSERT_THAT(ids, testing::SizeIs(testing::Le(24u)));
+    ASSERT_THAT(ids, ::testing::SizeIs(::testing::Le(24u)));
     ASSERT_EQ(ids.front(), kClassifyId);
     ASSERT_EQ(ids.back(), kSeparateId);
     const auto size = static_cast<std::int64_t>(tokenizer_->vocabulary_size());
     ASSERT_THAT(
-        ids, testing::Each(testing::AllOf(testing::Ge(0), testing::Lt(size))));
+        ids, ::testing::Each(::testing::AllOf(::testing::Ge(0), ::testing::Lt(size))));
   }
 }
 
@@ -121,7 +121,7 @@ TEST_F(TokenizerTest, EncodesFromManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_THAT(wrong, testing::Each(0u));
+  EXPECT_THAT(wrong, ::testing::Each(0u));
 }
 
 TEST_F(TokenizerTest, TellsItsTokens) {

@@ -13,7 +13,7 @@ namespace TEST_FILE {
 
 constexpr std::string_view kSpecials = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
 
-class VocabularyFileTest : public testing::Test {
+class VocabularyFileTest : public ::testing::Test {
  protected:
   std::filesystem::path write(std::string_view content) const {
     std::ofstream(path_, std::ios::binary) << content;
@@ -23,9 +23,9 @@ class VocabularyFileTest : public testing::Test {
 
   // One file per test: CTest runs them at the same time.
   const std::filesystem::path path_ =
-      std::filesystem::path(testing::TempDir()) /
+      std::filesystem::path(::testing::TempDir()) /
       (std::string("fxjit_vocabulary_") +
-       testing::UnitTest::GetInstance()->current_test_info()->name());
+       ::testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST(VocabularyTest, FindsExactEntriesByLineNumber) {
@@ -64,7 +64,7 @@ TEST_F(VocabularyFileTest, AWordWithAnUnknownRestIsUnknownAsAWhole) {
   const auto tokenizer =
       Tokenizer::load(write(std::string(kSpecials) + "play\n##ing\n##s\n,"));
   EXPECT_THAT(tokenizer.encode("Playing, plays, played", 16),
-              testing::ElementsAre(2, 5, 6, 8, 5, 7, 8, 1, 3));
+              ::testing::ElementsAre(2, 5, 6, 8, 5, 7, 8, 1, 3));
 }
 
 TEST_F(VocabularyFileTest, NamesWhatIsMissing) {
@@ -76,12 +76,12 @@ TEST_F(VocabularyFileTest, NamesWhatIsMissing) {
     }
     return std::string("no error");
   };
-  EXPECT_THAT(message_of(path_), testing::HasSubstr(path_.string()));
-  EXPECT_THAT(message_of(testing::TempDir()),
-              testing::HasSubstr("cannot be read"));
-  EXPECT_THAT(message_of(write("")), testing::HasSubstr("[PAD]"));
+  EXPECT_THAT(message_of(path_), ::testing::HasSubstr(path_.string()));
+  EXPECT_THAT(message_of(::testing::TempDir()),
+              ::testing::HasSubstr("cannot be read"));
+  EXPECT_THAT(message_of(write("")), ::testing::HasSubstr("[PAD]"));
   EXPECT_THAT(message_of(write("[PAD]\n[UNK]\n[CLS]\n[SEP]")),
-              testing::HasSubstr("[MASK]"));
+              ::testing::HasSubstr("[MASK]"));
 }
 
 TEST_F(VocabularyFileTest, RefusesFilesThatCannotBeAVocabulary) {

@@ -9,7 +9,7 @@
 namespace fxjit::mirror {
 namespace TEST_FILE {
 
-using testing::IsEmpty;
+using ::testing::IsEmpty;
 
 std::set<std::string> expected_cases() {
   std::set<std::string> names;
@@ -22,7 +22,7 @@ std::set<std::string> expected_cases() {
 // Those of this program, its own tests left out.
 std::set<std::string> cases_here() {
   std::set<std::string> names;
-  const auto& unit = *testing::UnitTest::GetInstance();
+  const auto& unit = *::testing::UnitTest::GetInstance();
   for (int s = 0; s < unit.total_test_suite_count(); ++s) {
     const testing::TestSuite& suite = *unit.GetTestSuite(s);
     if (std::string(suite.name()).starts_with("Mirror")) continue;

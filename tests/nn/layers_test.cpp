@@ -40,7 +40,7 @@ std::string with_line_breaks(std::string text) {
   return text;
 }
 
-class Layers : public testing::TestWithParam<LayerCase> {
+class Layers : public ::testing::TestWithParam<LayerCase> {
  protected:
   static ModuleRef load(const LayerCase& layer) {
     ModuleRef module = layer.make();
@@ -51,14 +51,14 @@ class Layers : public testing::TestWithParam<LayerCase> {
     const LoadReport report = module->load_state_dict(state, false);
     EXPECT_TRUE(report.unexpected.empty());
     for (const std::string& name : report.missing)
-      EXPECT_THAT(name, testing::EndsWith("num_batches_tracked"));
+      EXPECT_THAT(name, ::testing::EndsWith("num_batches_tracked"));
     return module;
   }
   static void check(const Value& result, const LayerCase& layer) {
     const Tensor& tensor = result.as_tensor();
     EXPECT_EQ(tensor.sizes(), layer.output_sizes);
     EXPECT_THAT(tensor.to_floats(),
-                testing::Pointwise(testing::FloatNear(2e-5f), layer.output));
+                ::testing::Pointwise(testing::FloatNear(2e-5f), layer.output));
   }
 };
 
@@ -121,7 +121,7 @@ TEST_P(Layers, AreMadeAgainOfTheirArguments) {
   EXPECT_THROW(make_module(type->name, given), UserError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Torch, Layers, testing::ValuesIn(layer_cases()),
+INSTANTIATE_TEST_SUITE_P(Torch, Layers, ::testing::ValuesIn(layer_cases()),
                          [](const auto& info) {
                            return std::string(info.param.name);
                          });

@@ -11,8 +11,8 @@
 namespace fxjit::nn {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class Mlp : public Custom<Mlp> {
  public:

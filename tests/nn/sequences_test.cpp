@@ -15,7 +15,7 @@ std::string with_line_breaks(std::string text) {
   return text;
 }
 
-class Sequences : public testing::TestWithParam<SequenceCase> {};
+class Sequences : public ::testing::TestWithParam<SequenceCase> {};
 
 TEST_P(Sequences, PrintsAsTorch) {
   EXPECT_EQ(GetParam().make()->str(), with_line_breaks(GetParam().printed));
@@ -46,7 +46,7 @@ TEST_P(Sequences, AreKnownTypes) {
                  GetParam());
 }
 
-INSTANTIATE_TEST_SUITE_P(Torch, Sequences, testing::ValuesIn(sequence_cases()),
+INSTANTIATE_TEST_SUITE_P(Torch, Sequences, ::testing::ValuesIn(sequence_cases()),
                          [](const auto& info) {
                            return std::string(info.param.name);
                          });

@@ -16,7 +16,7 @@ namespace TEST_FILE {
 
 constexpr size_t kParts = 8;
 
-class Backend : public testing::TestWithParam<size_t> {};
+class Backend : public ::testing::TestWithParam<size_t> {};
 
 void check(const BackendCase& one, const Claims& claims) {
   const auto claim = claims.find(one.key());
@@ -43,7 +43,7 @@ TEST_P(Backend, CasesAreAsClaimed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Backend,
-                         testing::Range<size_t>(0, kParts));
+                         ::testing::Range<size_t>(0, kParts));
 
 TEST(Claims, AreWrittenAnewWhereAsked) {
   const char* const path = std::getenv("FXJIT_ONNX_CLAIMS");

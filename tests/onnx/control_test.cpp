@@ -8,8 +8,8 @@
 namespace fxjit::testing_onnx {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Message branch(std::vector<Message> nodes, const std::string& result) {
   return graph({std::move(nodes), {}, {value_info(result, kFloat, {-1})}, {}});
@@ -57,7 +57,7 @@ TEST(OnnxIf, WhatTheFileDecidesIsNoBranch) {
   const Both both(choosing({node("Equal", {"three", "three"}, {"c"})}, "c",
                            {value_info("x", kFloat, {2})}));
   EXPECT_THAT(text_of(both.interpreted),
-              testing::Not(HasSubstr("higher_order")));
+              ::testing::Not(HasSubstr("higher_order")));
   EXPECT_THAT(both({list({1, 2})}), ElementsAre(20, 60));
 }
 

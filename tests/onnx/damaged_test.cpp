@@ -16,9 +16,9 @@
 namespace fxjit::testing_onnx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class DamagedFiles : public testing::TestWithParam<Damaged> {};
+class DamagedFiles : public ::testing::TestWithParam<Damaged> {};
 
 TEST_P(DamagedFiles, AreRefusedByName) {
   const std::string path = write_model(GetParam().bytes);
@@ -36,7 +36,7 @@ TEST_P(DamagedFiles, AreRefusedByName) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DamagedFiles, testing::ValuesIn(damaged_files()),
+INSTANTIATE_TEST_SUITE_P(All, DamagedFiles, ::testing::ValuesIn(damaged_files()),
                          [](const auto& info) { return info.param.name; });
 
 TEST(Damaged, EverythingUnsupportedIsNamedAtOnce) {
@@ -132,7 +132,7 @@ TEST(External, TensorsOfOtherFilesAreRead) {
   const onnx::Program program = onnx::load(path);
   const Value y = program(Tensor::zeros({2, 3}));
   EXPECT_THAT(y.as_tensor().to_floats(),
-              testing::ElementsAre(1, 2, 3, 1, 2, 3));
+              ::testing::ElementsAre(1, 2, 3, 1, 2, 3));
 }
 
 }  // namespace TEST_FILE

@@ -185,7 +185,7 @@ struct Precision {
   double bound;
 };
 
-class DeformConv : public testing::TestWithParam<Precision> {};
+class DeformConv : public ::testing::TestWithParam<Precision> {};
 
 TEST_P(DeformConv, IsASumOfSamples) {
   const Precision& precision = GetParam();
@@ -213,7 +213,7 @@ TEST_P(DeformConv, IsASumOfSamples) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, DeformConv,
-    testing::Values(Precision{"f64", DType::f64, 11, 1e-13},
+    ::testing::Values(Precision{"f64", DType::f64, 11, 1e-13},
                     Precision{"f32", DType::f32, kFloat, 1e-5},
                     Precision{"f16", DType::f16, 10, 1e-2}),
     [](const auto& info) { return info.param.name; });
@@ -254,8 +254,8 @@ void expect_refused(const Message& message, const std::string& why) {
     onnx::load(path);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("node_DeformConv"));
-    EXPECT_THAT(error.what(), testing::HasSubstr(why));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("node_DeformConv"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr(why));
   }
 }
 

@@ -34,7 +34,7 @@ double relative_difference(const Tensor& got, const Tensor& expected) {
   return error / largest;
 }
 
-class Exported : public testing::TestWithParam<std::string> {};
+class Exported : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Exported, GivesTorchsAnswers) {
   const onnx::Program program =
@@ -59,7 +59,7 @@ TEST_P(Exported, GivesTorchsAnswers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Exported,
-                         testing::Values("attention", "bert", "deit", "dynamic",
+                         ::testing::Values("attention", "bert", "deit", "dynamic",
                                          "gpt2", "mamba", "rotary", "tagger",
                                          "tied"));
 

@@ -7,7 +7,7 @@
 namespace fxjit::testing_onnx {
 namespace TEST_FILE {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr auto kAxis = [](int64_t axis) { return int_attribute("axis", axis); };
 

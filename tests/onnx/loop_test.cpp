@@ -8,8 +8,8 @@
 namespace fxjit::testing_onnx {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A loop with x carried, which adds the iteration's number to it, and collects
 // the sums.
@@ -200,7 +200,7 @@ TEST(OnnxLoop, CountsBelowOneAreNoIterations) {
                           {value_info("count", kInt64, {})}));
   for (const int64_t count : {int64_t{0}, int64_t{-2}, INT64_MIN + 1024}) {
     EXPECT_THAT(last({list({0, 1}), number(count)}), ElementsAre(0, 1));
-    EXPECT_THAT(rows({list({0, 1}), number(count)}), testing::IsEmpty());
+    EXPECT_THAT(rows({list({0, 1}), number(count)}), ::testing::IsEmpty());
   }
 }
 
@@ -220,7 +220,7 @@ TEST(OnnxLoop, SizesThatSayLessThanNoneAreNoIterations) {
   const Both last(counting("last")), rows(counting("rows"));
   const ValueList fewer = {list({0, 1}), Tensor::zeros({1})};
   EXPECT_THAT(last(fewer), ElementsAre(0, 1));
-  EXPECT_THAT(rows(fewer), testing::IsEmpty());
+  EXPECT_THAT(rows(fewer), ::testing::IsEmpty());
   const ValueList more = {list({0, 1}), Tensor::zeros({5})};
   EXPECT_THAT(last(more), ElementsAre(1, 2));
   EXPECT_THAT(rows(more), ElementsAre(0, 1, 1, 2));

@@ -65,7 +65,7 @@ MATCHER(IsNear, "") {
          2e-5f * std::max(1.f, std::fabs(expected));
 }
 
-class OnnxSingleOps : public testing::TestWithParam<SingleOp> {};
+class OnnxSingleOps : public ::testing::TestWithParam<SingleOp> {};
 
 TEST_P(OnnxSingleOps, GiveWhatOnnxRuntimeGives) {
   const SingleOp& one = GetParam();
@@ -78,7 +78,7 @@ TEST_P(OnnxSingleOps, GiveWhatOnnxRuntimeGives) {
     if (compiled) program.module->compile();
     const Value result = program.run(inputs);
     EXPECT_EQ(result.as_tensor().sizes(), one.sizes);
-    EXPECT_THAT(floats(result), testing::Pointwise(IsNear(), one.expected))
+    EXPECT_THAT(floats(result), ::testing::Pointwise(IsNear(), one.expected))
         << (compiled ? "compiled" : "interpreted");
   }
 }
@@ -93,29 +93,29 @@ TEST_P(OnnxSingleOps, TakeAnyBatchOrSayWhyNot) {
   try {
     const Value result = onnx::load(path).run(inputs);
     EXPECT_EQ(result.as_tensor().sizes(), one.sizes);
-    EXPECT_THAT(floats(result), testing::Pointwise(IsNear(), one.expected));
+    EXPECT_THAT(floats(result), ::testing::Pointwise(IsNear(), one.expected));
   } catch (const UserError& error) {
-    EXPECT_THAT(error.message(), testing::HasSubstr("[onnx]"));
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("[onnx]"));
     EXPECT_NE(one.op, "MultiHeadAttention") << error.what();
   }
 }
 
-std::string name_of(const testing::TestParamInfo<SingleOp>& info) {
+std::string name_of(const ::testing::TestParamInfo<SingleOp>& info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Fused, OnnxSingleOps, testing::ValuesIn(fused_ops()),
+INSTANTIATE_TEST_SUITE_P(Fused, OnnxSingleOps, ::testing::ValuesIn(fused_ops()),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Quantized, OnnxSingleOps,
-                         testing::ValuesIn(quantized_ops()), name_of);
-INSTANTIATE_TEST_SUITE_P(Planes, OnnxSingleOps, testing::ValuesIn(plane_ops()),
+                         ::testing::ValuesIn(quantized_ops()), name_of);
+INSTANTIATE_TEST_SUITE_P(Planes, OnnxSingleOps, ::testing::ValuesIn(plane_ops()),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Features, OnnxSingleOps,
-                         testing::ValuesIn(feature_ops()), name_of);
+                         ::testing::ValuesIn(feature_ops()), name_of);
 INSTANTIATE_TEST_SUITE_P(Estimators, OnnxSingleOps,
-                         testing::ValuesIn(estimator_ops()), name_of);
+                         ::testing::ValuesIn(estimator_ops()), name_of);
 INSTANTIATE_TEST_SUITE_P(Vectors, OnnxSingleOps,
-                         testing::ValuesIn(vector_ops()), name_of);
+                         ::testing::ValuesIn(vector_ops()), name_of);
 
 }  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -12,9 +12,9 @@
 namespace fxjit::testing_onnx {
 namespace TEST_FILE {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int64_t kFloat = 1;
 
@@ -83,7 +83,7 @@ struct Pooled {
   int64_t kernel, stride;
 };
 
-class OnnxSamePooling : public testing::TestWithParam<Pooled> {};
+class OnnxSamePooling : public ::testing::TestWithParam<Pooled> {};
 
 TEST_P(OnnxSamePooling, IsOneStep) {
   const auto& [op, size, kernel, stride] = GetParam();
@@ -117,12 +117,12 @@ TEST_P(OnnxSamePooling, IsOneStep) {
     const Tensor y = program->run({x}).as_tensor().contiguous();
     EXPECT_THAT(std::vector<float>(y.data_as<float>(),
                                    y.data_as<float>() + y.numel()),
-                testing::Pointwise(testing::FloatEq(), wanted));
+                ::testing::Pointwise(testing::FloatEq(), wanted));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, OnnxSamePooling,
-                         testing::Values(Pooled{"MaxPool", -1, 2, 2},
+                         ::testing::Values(Pooled{"MaxPool", -1, 2, 2},
                                          Pooled{"AveragePool", -1, 2, 2},
                                          Pooled{"MaxPool", 6, 3, 2},
                                          Pooled{"AveragePool", 6, 3, 2},

@@ -302,7 +302,7 @@ TEST(Uint64, WhatIsNotSupportedIsRefused) {
     onnx::load(path);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("sums of uint64"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("sums of uint64"));
   }
 }
 

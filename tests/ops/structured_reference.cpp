@@ -20,7 +20,7 @@ Tensor result_of(const std::vector<std::string>& parts) {
   return tensor;
 }
 
-class Parser {
+class StructuredParser {
  public:
   void pool(const std::vector<std::string>& words) {
     pools_.add(words.at(1), dtype(words.at(2)), words.at(3));
@@ -106,7 +106,7 @@ class Parser {
   ReferencePools pools_;
 };
 
-Tolerance tolerance(DType type) {
+Tolerance structured_tolerance(DType type) {
   switch (type) {
     case DType::f32:
       return {1e-5, 2e-6};
@@ -126,7 +126,7 @@ std::string element_difference(const Tensor& got, const Tensor& expected) {
   if (got.dtype() == DType::i64)
     return got.to_ints() == expected.to_ints() ? "" : "integers differ";
   return first_difference(got, expected,
-                          tolerance(part_type(expected.dtype())));
+                          structured_tolerance(part_type(expected.dtype())));
 }
 
 std::string tensor_shape_difference(const Tensor& got, const Tensor& expected,
@@ -167,7 +167,7 @@ std::string walk(const Value& got, const Value& expected, const Fn& compare) {
 
 std::vector<StructuredCase> read_structured_reference(
     const std::string& file_name) {
-  Parser parser;
+  StructuredParser parser;
   std::vector<StructuredCase> cases;
   for (const std::string& line : reference_lines(file_name)) {
     const std::vector<std::string> words = words_of(line);

@@ -11,7 +11,7 @@ namespace TEST_FILE {
 
 using namespace testing_page;  // NOLINT: the names of this folder
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using testing_import::Ran;
 using testing_import::run_line;
 
@@ -101,7 +101,7 @@ TEST_F(Page, OnnxAcceptsTheCompiledGraph) {
 TEST_F(Page, TheCompiledGraphForGraphviz) {
   inspect(model_file("attention") + " --compiled-graph " + file("graph.dot"));
   const std::string text = text_of(file("graph.dot"));
-  EXPECT_THAT(text, testing::StartsWith("digraph"));
+  EXPECT_THAT(text, ::testing::StartsWith("digraph"));
   EXPECT_THAT(text, HasSubstr("step0"));
   EXPECT_THAT(text, HasSubstr("-> out0"));
 }

@@ -18,7 +18,7 @@ namespace TEST_FILE {
 
 using namespace testing_page;  // NOLINT: the names of this folder
 using nlohmann::json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using testing_import::fxjit_command;
 
 std::set<std::string> captured_names(const json& data) {

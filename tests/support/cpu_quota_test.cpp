@@ -71,10 +71,10 @@ TEST(CpuQuota, FindsNothingInUnrelatedText) {
   EXPECT_FALSE(find_cpu_cgroup("nonsense\n:::\n", "- -\n - \na - b\n", false));
 }
 
-class CgroupFolder : public testing::Test {
+class CgroupFolder : public ::testing::Test {
  protected:
   CgroupFolder()
-      : root_(std::filesystem::path(testing::TempDir()) /
+      : root_(std::filesystem::path(::testing::TempDir()) /
               ("fxjit_cgroup_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(root_ / "a/b");
   }

@@ -16,10 +16,10 @@
 namespace fxjit::support {
 namespace TEST_FILE {
 
-class MappedFileTest : public testing::Test {
+class MappedFileTest : public ::testing::Test {
  protected:
   MappedFileTest()
-      : folder_(std::filesystem::path(testing::TempDir()) /
+      : folder_(std::filesystem::path(::testing::TempDir()) /
                 ("fxjit_mapped_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(folder_);
   }
@@ -31,7 +31,7 @@ class MappedFileTest : public testing::Test {
     return path(name);
   }
   // Whether opening fails with an error that names the file and says `reason`.
-  testing::AssertionResult fails(const std::string& name,
+  ::testing::AssertionResult fails(const std::string& name,
                                  const std::string& reason) const {
     try {
       MappedFile file(path(name));
@@ -39,10 +39,10 @@ class MappedFileTest : public testing::Test {
       const std::string text = error.what();
       return text.find(path(name) + ": ") != text.npos &&
                      text.find(reason) != text.npos
-                 ? testing::AssertionSuccess()
-                 : testing::AssertionFailure() << text;
+                 ? ::testing::AssertionSuccess()
+                 : ::testing::AssertionFailure() << text;
     }
-    return testing::AssertionFailure() << name << " opened";
+    return ::testing::AssertionFailure() << name << " opened";
   }
 
   std::filesystem::path folder_;

@@ -17,14 +17,14 @@
 namespace fxjit::support {
 namespace TEST_FILE {
 
-using testing::Contains;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::Not;
 
-class MappingGuardTest : public testing::Test {
+class MappingGuardTest : public ::testing::Test {
  protected:
   MappingGuardTest()
       : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))),
-        path_(std::filesystem::path(testing::TempDir()) /
+        path_(std::filesystem::path(::testing::TempDir()) /
               ("fxjit_guard_" + std::to_string(getpid()))) {
     guard_mapped_files();
     std::ofstream(path_, std::ios::binary) << std::string(4 * page_, 'a');

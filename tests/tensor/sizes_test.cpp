@@ -14,7 +14,7 @@
 namespace fxjit {
 namespace TEST_FILE {
 
-class Sizes : public testing::Test {
+class Sizes : public ::testing::Test {
  protected:
   std::vector<std::string> guards() const {
     std::vector<std::string> texts;

@@ -13,7 +13,7 @@ namespace TEST_FILE {
 
 constexpr int kGraphs = 150;
 
-class RandomPasses : public testing::Test {
+class RandomPasses : public ::testing::Test {
  protected:
   // Calls of few kinds on recent nodes, so that patterns are found, and now and
   // then one call with many inputs.
