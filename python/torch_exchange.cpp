@@ -140,9 +140,9 @@ nb::object view_of_storage(const TorchTypes& types, const Tensor& tensor) {
       static_cast<int64_t>(tensor.storage()->bytes() / tensor.item_size());
   const Tensor whole =
       Tensor::view(tensor.storage(), {count}, tensor.dtype(), {1}, 0);
-  return types.as_strided(exchanged(*types.api, whole),
-                          numbers_of(tensor.sizes()),
-                          numbers_of(tensor.strides()), tensor.offset());
+  return types.as_strided(
+      exchanged(*types.api, whole), numbers_of(tensor.sizes()),
+      numbers_of(tensor.strides()), static_cast<int64_t>(tensor.offset()));
 }
 
 }  // namespace
