@@ -50,6 +50,7 @@ constexpr Case kCases[] = {
     {"writes", testing::writes},
     {"windows", testing::windows},
     {"planes", testing::planes},
+    {"resized", testing::resized},
     {"masked", testing::masked},
     {"activations", testing::activations},
     {"one_row", testing::one_row},

@@ -104,6 +104,16 @@ Traced planes() {
                 {random_tensor({2, 6, 24, 24})});
 }
 
+// An image at twice its size, and its sigmoid.
+Traced resized() {
+  return {fx::symbolic_trace(
+              [](Value x) {
+                return sigmoid(F::interpolate(x, None, 2.0, "bilinear"));
+              },
+              {"x"}),
+          {random_tensor({2, 3, 12, 17})}};
+}
+
 // Images of few pixels and many channels, for the transforms.
 Traced transformed() {
   return traced(

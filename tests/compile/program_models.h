@@ -19,6 +19,7 @@ Traced control_flow();
 Traced writes();
 Traced windows();
 Traced planes();
+Traced resized();
 Traced transformed();
 Traced masked();
 Traced activations();

@@ -36,7 +36,7 @@ def test_calls_have_the_product_alone():
     compiled = fxjit.compile(module, (x,))
     torch.testing.assert_close(compiled(x), module(x), rtol=1e-5, atol=1e-3)
     steps = steps_of(compiled)
-    assert len(steps) == 1 and "contract+add+relu" in steps[0], steps
+    assert len(steps) == 1 and "matmul+add+relu" in steps[0], steps
 
 
 def test_not_what_is_larger_than_its_sources():

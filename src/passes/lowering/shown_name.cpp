@@ -32,8 +32,9 @@ std::string shown_name(const ops::OpCall& call) {
   if (op == &materialize_op()) return "copy";
   if (op == &window_op()) return window_name(call);
   if (op == &conv_last_op() || op == &conv_last_work_op() ||
-      op == &padded_conv_op() || op == &winograd_op())
+      op == &padded_conv_op())
     return "conv";
+  if (op == &winograd_op()) return "winograd_conv";
   std::string_view name = op->name();
   if (name.starts_with(kInternal)) name.remove_prefix(kInternal.size());
   return std::string(name);
