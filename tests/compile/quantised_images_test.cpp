@@ -143,7 +143,7 @@ TEST(QuantisedImages, AdditionsReadIntegers) {
   // The image is laid out, and each product is a step.
   int products = 0;
   for (const testing::StepView& step : testing::steps_for(*gm, ValueList{x})) {
-    const bool is_product = step.label.starts_with("contract");
+    const bool is_product = step.label.starts_with("matmul");
     products += is_product;
     EXPECT_TRUE(is_product || step.label.find("add") == std::string::npos)
         << step.label;
