@@ -203,12 +203,10 @@ MIRROR_CASE(Examples, flag_by_closure) {
 MIRROR_CASE(Examples, wrapped_builtins) {
   const fx::Wrapped len =
       fx::wrap("len", [](Value x) -> Value { return x.as_tensor().size(0); });
-  const fx::Wrapped root = fx::wrap(
-      "math.sqrt", [](Value x) -> Value { return std::sqrt(x.as_double()); });
   const auto gm = symbolic_trace(
       [&](Value samples) -> Value {
         const Value spread = method(samples, "std");
-        return spread / root(len(samples));
+        return spread / fx::math::sqrt(len(samples));
       },
       {"samples"});
   expect_graph(gm);

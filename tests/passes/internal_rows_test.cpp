@@ -57,6 +57,8 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.dequantize", Aliasing::never},
     {"fxjit.quantize", Aliasing::never},
     {"fxjit.lookup", Aliasing::never},
+    {"fxjit.amax_or", Aliasing::never},
+    {"fxjit.amin_or", Aliasing::never},
 };
 
 TEST(InternalRows, StateWhoseMemoryTheirResultsAre) {
