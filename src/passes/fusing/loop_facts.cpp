@@ -6,6 +6,7 @@
 #include "src/ops/table/op_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/model_graph.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::passes {
 
