@@ -45,3 +45,24 @@ def test_not_what_is_larger_than_its_sources():
     compiled = fxjit.compile(module, (x,))
     torch.testing.assert_close(compiled(x), module(x), rtol=1e-5, atol=1e-3)
     assert "cast" in steps_of(compiled)[0]
+
+
+class SeenAsBits(nn.Module):
+    """The same calls on large weights that were computed, and on the bits of these."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(512, 1024))
+
+    def forward(self, x):
+        made = self.weight * 2  # Exact.
+        return x + made.abs(), made.view(torch.int32).abs()
+
+
+def test_weights_and_their_bits_are_told_apart():
+    torch.manual_seed(0)
+    module, x = SeenAsBits().eval(), torch.randn(1024)
+    numbers, bits = fxjit.compile(module, (x,))(x)
+    torch.testing.assert_close(numbers, module(x)[0])
+    assert bits.dtype == torch.int32
+    assert torch.equal(bits, module(x)[1])

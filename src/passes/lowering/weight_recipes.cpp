@@ -22,7 +22,8 @@ std::optional<WeightRecipe> WeightRecipes::of(const ops::Op& op,
       const WeightRecipe& from = known->second;
       recipe.sources.insert(recipe.sources.end(), from.sources.begin(),
                             from.sources.end());
-      return from.calls + tensor.sizes().str() + tensor.strides().str() +
+      return from.calls + std::string(dtype_name(tensor.dtype())) +
+             tensor.sizes().str() + tensor.strides().str() +
              std::to_string(tensor.offset());
     });
     recipe.calls += repr(named) + ", ";
