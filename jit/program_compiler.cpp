@@ -43,8 +43,7 @@ class Requests {
  public:
   Requests(const Program& program, const DriverForm* driver, CpuLevel level)
       : level_(level) {
-    for (const program::Step& step : program.steps)
-      std::visit([&](const auto& body) { add(body); }, step.body);
+    for (const program::Step& step : program.steps) add(step.body);
     if (driver)  // Last in the list.
       enter(DriverForm::kName, std::make_shared<const DriverForm>(*driver));
   }
@@ -78,8 +77,20 @@ class Requests {
     std::function<program::StepCode(const std::vector<void*>&)> code;
   };
 
+  // Models have many equal steps, and to find out what one needs takes longer
+  // than to compare it with those before.
+  void add(const program::StepBody& body) {
+    for (const auto& [known, at] : distinct_)
+      if (*known == body) {
+        steps_.push_back(StepNeeds(steps_[at]));
+        return;
+      }
+    distinct_.emplace_back(&body, steps_.size());
+    std::visit([&](const auto& step) { add_needs(step); }, body);
+  }
+
   template <program::Skeleton S>
-  void add(const S& step) {
+  void add_needs(const S& step) {
     using Form = typename S::Form;
     using Kernels = program::StepKernels<Form>;
     const auto needed = std::make_shared<const Kernels>(step.kernels(level_));
@@ -96,9 +107,9 @@ class Requests {
     steps_.push_back(std::move(needs));
   }
 
-  void add(const program::ExternStep& step) {
+  void add_needs(const program::ExternStep& step) {
     const auto* const call = std::get_if<program::CallSpec>(&step.what);
-    if (call && !call->tail.empty()) return add(call->tail.front());
+    if (call && !call->tail.empty()) return add_needs(call->tail.front());
     steps_.push_back({{}, [](const auto&) { return program::StepCode(); }});
   }
 
@@ -119,6 +130,7 @@ class Requests {
   }
 
   const CpuLevel level_;
+  std::vector<std::pair<const program::StepBody*, size_t>> distinct_;
   std::map<std::string, size_t> known_;
   std::vector<WantedKernel> list_;
   std::vector<StepNeeds> steps_;

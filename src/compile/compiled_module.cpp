@@ -50,16 +50,17 @@ bool have_data(std::span<const Value> inputs) {
 // For FXJIT_DEBUG: one line for each program, at the second level its steps.
 void tell(const CompiledShape& shape) {
   if (log_level() > LogLevel::info) return;
-  const std::string report = Report{{shape.report()}}.text();
   const Profile& t = shape.timings();
   std::array<char, 80> times;
   std::snprintf(times.data(), times.size(),
                 "; passes %.1f, code %.1f, packing %.1f ms%s", t.passes_ms,
                 t.emit_ms + t.optimise_ms + t.codegen_ms + t.link_ms, t.pack_ms,
                 t.from_disk_cache ? ", from the disk cache" : "");
+  const std::string heading = Report{{shape.heading()}}.text();
   log(LogLevel::info,
-      "[compile] " + report.substr(0, report.find('\n')) + times.data());
-  log(LogLevel::debug, "[compile] " + report);
+      "[compile] " + heading.substr(0, heading.find('\n')) + times.data());
+  if (log_level() == LogLevel::debug)
+    log(LogLevel::debug, "[compile] " + Report{{shape.report()}}.text());
 }
 
 int thread_count(const CompileOptions& options) {

@@ -74,6 +74,8 @@ class CompiledShape {
 
   // What reports say of this program, without times.
   ProgramReport report() const;
+  // The report without its steps.
+  ProgramReport heading() const;
   // What inspections say of this program. The fields `profile` and `kernels` of
   // steps are empty, and the step of a node for the interpreter is left out.
   ProgramInspection inspection() const;

@@ -55,11 +55,16 @@ StepReport interpreted_step(const fx::Node& node, std::string reason) {
   return report;
 }
 
-ProgramReport CompiledShape::report() const {
+ProgramReport CompiledShape::heading() const {
   ProgramReport report;
   report.inputs = inputs_text(parts_.signature);
   if (parts_.begin) report.begin = std::string(parts_.begin->name());
   report.why_not = parts_.why_not;
+  return report;
+}
+
+ProgramReport CompiledShape::report() const {
+  ProgramReport report = heading();
   if (!report.why_not.empty()) return report;
   const fx::Graph* graph =
       parts_.source ? &parts_.source->module->graph() : nullptr;

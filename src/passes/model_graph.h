@@ -45,6 +45,9 @@ struct Region {
   std::vector<std::string> nodes;  // Captured nodes it came from.
   // For each input that another region computes, why it is not computed here.
   std::vector<Apart> apart;
+  // Regions with equal numbers (twins.h) compute the same of their inputs. -1:
+  // not known.
+  int32_t twin = -1;
 };
 
 struct ModelGraph {

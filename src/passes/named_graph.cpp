@@ -1,5 +1,6 @@
 #include "src/passes/named_graph.h"
 
+#include "src/passes/value_words.h"
 #include "src/tensor/sizes/named.h"
 
 namespace fxjit::passes {
@@ -33,21 +34,38 @@ NamedGraph::NamedGraph(ModelGraph model, std::unique_ptr<SizeTable> table)
 void NamedGraph::collect(fx::Graph& graph) {
   for (const fx::NodePtr node : graph.nodes()) {
     require_plain(*node);
-    NamedNode found{
-        node.get(), has_name(node->val()) ? node->val() : Value(), {}};
+    NamedNode found{node.get(), place_of(node->val()), {}};
     for (size_t i = 0; i < node->args().size(); ++i)
-      if (has_name(node->arg(i))) found.args.emplace_back(i, node->arg(i));
-    if (!found.val.is_none() || !found.args.empty())
+      if (const int32_t place = place_of(node->arg(i)); place >= 0)
+        found.args.emplace_back(i, place);
+    if (found.val >= 0 || !found.args.empty())
       nodes_.push_back(std::move(found));
   }
 }
 
+int32_t NamedGraph::place_of(const Value& value) {
+  if (!has_name(value)) return -1;
+  const auto next = static_cast<int32_t>(distinct_.size());
+  ValueWords words;
+  words.add(value);
+  if (words.is_known()) {
+    const auto [known, fresh] = places_.emplace(words.text(), next);
+    if (!fresh) return known->second;
+  }
+  distinct_.push_back(value);
+  return next;
+}
+
 const ModelGraph* NamedGraph::at(std::span<const int64_t> names) {
   if (!table_->evaluate(names, values_)) return nullptr;
+  ValueList present;
+  for (const Value& value : distinct_) present.push_back(evaluated(value));
+  const auto at = [&](int32_t place) -> const Value& {
+    return present[static_cast<size_t>(place)];
+  };
   for (const NamedNode& named : nodes_) {
-    if (!named.val.is_none()) named.node->set_val(evaluated(named.val));
-    for (const auto& [i, arg] : named.args)
-      named.node->set_arg(i, evaluated(arg));
+    if (named.val >= 0) named.node->set_val(at(named.val));
+    for (const auto& [i, arg] : named.args) named.node->set_arg(i, at(arg));
   }
   for (const auto& [region, domain] : domains_)
     region->domain = evaluated(domain);

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,14 +28,16 @@ class NamedGraph {
   const SizeTable& table() const { return *table_; }
 
  private:
-  // What has names: a node's value and arguments.
+  // What has names: a node's value and arguments, as places in distinct_. A
+  // value without names is -1.
   struct NamedNode {
     fx::Node* node;
-    Value val;
-    std::vector<std::pair<size_t, Value>> args;
+    int32_t val;
+    std::vector<std::pair<size_t, int32_t>> args;
   };
 
   void collect(fx::Graph& graph);
+  int32_t place_of(const Value& value);
   Value evaluated(const Value& value) const;
   Tensor evaluated(const Tensor& tensor) const;
   Dims evaluated(const Dims& dims) const;
@@ -42,6 +46,8 @@ class NamedGraph {
   std::unique_ptr<SizeTable> table_;
   std::vector<int64_t> values_;  // Of the table's expressions.
   std::vector<NamedNode> nodes_;
+  std::vector<Value> distinct_;  // Many nodes have values alike.
+  std::unordered_map<std::string, int32_t> places_;  // By ValueWords.
   std::vector<std::pair<Region*, Dims>> domains_;
   std::vector<std::pair<size_t, Tensor>> views_;  // By number of the result.
 };

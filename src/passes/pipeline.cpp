@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/passes/fusing/fuse.h"
+#include "src/passes/fusing/twins.h"
 #include "src/passes/lowering/conv_work.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/memory/check_memory.h"
@@ -56,6 +57,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
   grouping.epilogues = enabled("fuse_epilogues");
   model = fuse(model, grouping);
   done("fuse");
+  mark_twins(model);
   model.results = std::move(results);
   model.written = std::move(written);
   return model;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
 #include <ostream>
 #include <set>
 #include <string>
@@ -43,6 +45,7 @@ constexpr Case kCases[] = {
     {"mlp_by_library", testing::mlp, CompileOptions::Contraction::onednn},
     {"strict_mlp", testing::mlp, CompileOptions::Contraction::automatic, true},
     {"transformer", testing::transformer},
+    {"layers", testing::layers},
     {"convolutions", testing::convolutions},
     {"transformed", testing::transformed},
     {"recurrent", testing::recurrent},
@@ -60,8 +63,12 @@ constexpr Case kCases[] = {
     {"integers", testing::integers},
 };
 
+using Alter = std::function<void(passes::ModelGraph&)>;
+
 // What plan() gives for a machine of this level, which need not be this one.
-Program planned(const Case& c, const Traced& model, CpuLevel level) {
+// `alter` may change the graph before.
+Program planned(const Case& c, const Traced& model, CpuLevel level,
+                const Alter& alter = {}) {
   program::PlanOptions options;
   options.machine.level = level;
   options.machine.halves = {.f16 = true, .bf16 = true};
@@ -72,10 +79,10 @@ Program planned(const Case& c, const Traced& model, CpuLevel level) {
   options.pipeline.halves = options.machine.halves;
   options.pipeline.strict_sums = c.strict_sums;
   options.pipeline.plane_windows = level == CpuLevel::avx2;
-  return program::plan(passes::run_pipeline(*model.module, model.inputs,
-                                            options.pipeline),
-                       options)
-      .program;
+  passes::ModelGraph graph =
+      passes::run_pipeline(*model.module, model.inputs, options.pipeline);
+  if (alter) alter(graph);
+  return program::plan(graph, options).program;
 }
 
 // What the bind stage made of the plan.
@@ -107,6 +114,31 @@ TEST_P(ProgramData, TwoPlansOfOneModelAreEqual) {
     EXPECT_EQ(first.machine.level, level);
     EXPECT_GT(first.steps.size(), 0u);
   }
+}
+
+TEST_P(ProgramData, TwinsGetTheStepsThatPlanningThemGives) {
+  const Traced model = GetParam().make();
+  for (CpuLevel level : support::kCpuLevels)
+    EXPECT_TRUE(
+        planned(GetParam(), model, level) ==
+        planned(GetParam(), model, level, [](passes::ModelGraph& graph) {
+          for (auto& [name, region] : graph.regions) region.twin = -1;
+        }));
+}
+
+TEST(ProgramOfLayers, HasTwins) {
+  const Case layers{"layers", testing::layers};
+  planned(layers, layers.make(), CpuLevel::avx2,
+          [](const passes::ModelGraph& graph) {
+            std::map<int32_t, int> count;
+            for (const auto& [name, region] : graph.regions)
+              ++count[region.twin];
+            EXPECT_FALSE(count.contains(-1));
+            int most = 0;
+            for (const auto& [twin, regions] : count)
+              most = std::max(most, regions);
+            EXPECT_GE(most, 3);
+          });
 }
 
 TEST_P(ProgramData, TwoBoundProgramsOfOneModelAreEqual) {

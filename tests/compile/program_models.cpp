@@ -37,6 +37,20 @@ Traced transformer() {
                 {random_tensor({2, 9, 32})});
 }
 
+Traced layers() {
+  nn::TransformerOptions options;
+  options.dim_feedforward = 64;
+  options.dropout = 0;
+  options.batch_first = true;
+  const auto layer = [&] {
+    return nn::TransformerEncoderLayer::create(32, 4, options);
+  };
+  const auto tied = nn::Linear::create(32, 32);
+  return traced(nn::Sequential::create(layer(), layer(), tied,
+                                       nn::GELU::create(), tied, layer()),
+                {random_tensor({2, 9, 32})});
+}
+
 // An image convolution, a depthwise one, one of 3 x 3, pooling; some of the
 // work behind them is generated.
 Traced convolutions() {

@@ -13,6 +13,8 @@ struct Traced {
 
 Traced mlp();
 Traced transformer();
+// Equal layers, among them two with one weight.
+Traced layers();
 Traced convolutions();
 Traced recurrent();
 Traced control_flow();

@@ -50,9 +50,12 @@ Value infer_plain(const OpCall& call) {
 }
 
 ScalarBody scalar_body(const OpCall& call) {
+  return scalar_body(call, infer(call).as_tensor().dtype());
+}
+
+ScalarBody scalar_body(const OpCall& call, DType result) {
   const OpRow& row = call.op.row;
   FXJIT_CHECK(row.scalar, call_prefix(call) + "row without a scalar body");
-  const Value result = infer(call);
   const bool keep_types = row.scalar_types == ScalarTypes::custom;
   const DType inputs_type =
       keep_types ? DType::f32 : compute_dtype(scalar_typing(call).inputs);
@@ -67,8 +70,7 @@ ScalarBody scalar_body(const OpCall& call) {
   // What follows says so when a body uses it.
   inputs.resize(std::max(kMostInputs, call.args.size()), {&builder, -1});
   const Scalar output = row.scalar(builder, call, inputs);
-  const DType type = compute_dtype(result.as_tensor().dtype());
-  return builder.finish({builder.cast(output, type)});
+  return builder.finish({builder.cast(output, compute_dtype(result))});
 }
 
 }  // namespace fxjit::ops

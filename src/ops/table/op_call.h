@@ -66,4 +66,7 @@ inline Value run_decomposition(const OpCall& call, DecomposeFn decompose) {
   }
 }
 
+// scalar_body() for a call whose result is known to have the dtype `result`.
+ScalarBody scalar_body(const OpCall& call, DType result);
+
 }  // namespace fxjit::ops

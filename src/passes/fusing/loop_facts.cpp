@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "src/ops/table/op_call.h"
 #include "src/ops/table/op_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/model_graph.h"
@@ -119,7 +120,8 @@ bool is_element_gather(const fx::Node& node) {
 }
 
 ScalarBody body_of(const fx::Node& node) {
-  return ops::scalar_body({*node.called_op(), vals_of(node.args())});
+  return ops::scalar_body({*node.called_op(), vals_of(node.args())},
+                          node.val_tensor().dtype());
 }
 
 bool has_index(const ScalarBody& body) {

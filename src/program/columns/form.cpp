@@ -118,7 +118,7 @@ std::string form_key(const ColumnForm& form) {
        {int64_t{form.numbers}, form.block, int64_t{form.whole_blocks},
         int64_t{form.rest_vectors}, int64_t{form.rest_partial}})
     key += " " + std::to_string(number);
-  return key + "\n" + form.body.str();
+  return key + "\n" + body_key(form.body);
 }
 
 std::vector<int64_t> step_arguments(const ColumnStep& step) {

@@ -168,9 +168,14 @@ std::vector<passes::Apart> apart_of(const std::vector<OperandRef>& operands,
 
 void PlanBuilder::add_step(StepBody body, std::vector<OperandRef> operands,
                            const RegionCall& call) {
+  analyse(body, options_.machine);
+  add_analysed(std::move(body), std::move(operands), call);
+}
+
+void PlanBuilder::add_analysed(StepBody body, std::vector<OperandRef> operands,
+                               const RegionCall& call) {
   Step step;
   step.body = std::move(body);
-  analyse(step.body, options_.machine);
   step.operands = std::move(operands);
   step.label = call.label;
   step.nodes = call.region.nodes;

@@ -79,13 +79,17 @@ class PlanBuilder {
   OperandRef pack_winograd(const Placed& weight, int64_t tile);
   // The same of a matrix of 8-bit integers.
   OperandRef pack_integers(const Placed& weight);
+  // The operand of a packed weight; equal ones are packed once.
+  OperandRef place_packed(weights::PackSpec weight);
   void add_step(StepBody body, std::vector<OperandRef> operands,
                 const RegionCall& call);
+  // The same for a body that was analysed (steps.h).
+  void add_analysed(StepBody body, std::vector<OperandRef> operands,
+                    const RegionCall& call);
 
  private:
   weights::PackSpec weight_of(const std::vector<Piece>& pieces,
                               bool batched) const;
-  OperandRef place_packed(weights::PackSpec weight);
   bool is_narrowed(int64_t bytes) const;
 
   const PlanOptions& options_;

@@ -6,6 +6,7 @@
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/shown_name.h"
 #include "src/program/planning/builder.h"
+#include "src/program/planning/twin_steps.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
@@ -129,8 +130,22 @@ class Planner {
                        [](const Placed& p) { return p.val.numel() == 0; });
   }
 
+  // Plans a region, or takes what was planned for a twin of it.
   void lower(const RegionCall& call) {
     if (is_empty(call)) return;
+    if (call.region.twin < 0) return add_steps(call);
+    const TwinSteps::Ends ends = TwinSteps::ends_of(call);
+    const auto known = twins_.find(call.region.twin);
+    if (known != twins_.end() && known->second.fit(ends))
+      return known->second.add_to(builder_, call, ends);
+    const TwinSteps::Mark before(builder_.program());
+    add_steps(call);
+    if (known != twins_.end()) return;
+    if (auto steps = TwinSteps::of(ends, before, builder_.program()))
+      twins_.emplace(call.region.twin, std::move(*steps));
+  }
+
+  void add_steps(const RegionCall& call) {
     switch (call.region.kind) {
       case Region::Kind::rows:
         if (!plan_copy(builder_, call) && !plan_rows(builder_, call))
@@ -261,6 +276,7 @@ class Planner {
   std::vector<Placed> written_, new_values_;  // By number in `written`.
   std::map<int32_t, Placed> old_values_;      // By the buffer of the input.
   int32_t fresh_outputs_ = 0;
+  std::unordered_map<int32_t, TwinSteps> twins_;  // By Region::twin.
   std::unordered_map<const fx::Node*, std::vector<Placed>> results_;
   // A buffer, or what several buffers of constants may share.
   using Memory = std::pair<int32_t, const void*>;

@@ -44,7 +44,7 @@ std::string form_key(const ResampleForm& form) {
         int64_t{form.column_weights}, form.row_span,
         static_cast<int64_t>(form.reads), form.lanes, int64_t{form.narrow}})
     key += " " + std::to_string(number);
-  return key + "\n" + form.epilogue.str();
+  return key + "\n" + body_key(form.epilogue);
 }
 
 // In the order of ResampleNumber.

@@ -112,7 +112,7 @@ std::string form_key(const RowForm& form) {
   for (size_t i = 0; i < softmax.size(); ++i)
     if (softmax[i]) key += " softmax " + std::to_string(i);
   for (bool stream : form.streams) key += stream ? " ahead" : " -";
-  return key + "\n" + form.body.str();
+  return key + "\n" + body_key(form.body);
 }
 
 std::vector<int64_t> step_arguments(const RowStep& step) {

@@ -1,9 +1,14 @@
 #include "src/program/steps/loop_form.h"
 
 #include <algorithm>
+#include <bit>
+
+#include "src/support/words.h"
 
 namespace fxjit::program {
 namespace {
+
+using support::append_word;
 
 Extents extents_of(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
@@ -18,33 +23,30 @@ AccessForm form_of(const Loops& loops, const Access& access) {
   return form;
 }
 
-std::string text_of(const Extents& extents) {
-  std::string text = " [";
-  for (const Extent& extent : extents)
-    text += (text.size() > 2 ? ", " : "") + extent.str();
-  return text + "]";
+// No size or stride is this.
+constexpr int64_t kArgument = INT64_MIN;
+
+void append(std::string& key, const Extent& extent) {
+  append_word(key, extent.is_argument() ? kArgument : extent.number());
 }
 
-std::string text_of(const AccessForm& access) {
-  std::string text = "|" + std::string(dtype_name(access.dtype));
-  text += text_of(access.outer) + text_of(access.reduce);
-  text += " " + access.inner.str();
-  if (access.gather_slot >= 0)
-    text += " at " + std::to_string(access.gather_slot);
-  return text;
+void append(std::string& key, const Extents& extents) {
+  append_word(key, std::ssize(extents));
+  for (const Extent& extent : extents) append(key, extent);
 }
 
-std::string text_of(const std::vector<AccessForm>& accesses) {
-  std::string text = " (";
-  for (const AccessForm& access : accesses) text += text_of(access);
-  return text + ")";
+void append(std::string& key, const std::vector<AccessForm>& accesses) {
+  append_word(key, std::ssize(accesses));
+  for (const AccessForm& access : accesses) {
+    append_word(key, static_cast<int64_t>(access.dtype));
+    append(key, access.outer);
+    append(key, access.reduce);
+    append(key, access.inner);
+    append_word(key, access.gather_slot);
+  }
 }
 
 }  // namespace
-
-std::string Extent::str() const {
-  return is_argument_ ? "?" : std::to_string(number_);
-}
 
 void Loops::pad_outer(int dims) {
   while (outer.size() < dims) {
@@ -67,8 +69,28 @@ LoopForm form_of(const Loops& loops) {
 }
 
 std::string loops_key(const LoopForm& form) {
-  return text_of(form.outer) + text_of(form.reduce) + " " + form.inner.str() +
-         text_of(form.inputs) + text_of(form.outputs);
+  std::string key;
+  append(key, form.outer);
+  append(key, form.reduce);
+  append(key, form.inner);
+  append(key, form.inputs);
+  append(key, form.outputs);
+  return key;
+}
+
+std::string body_key(const ScalarBody& body) {
+  std::string key;
+  append_word(key, std::ssize(body.instrs));
+  for (const ScalarInstr& instr : body.instrs) {
+    append_word(key, static_cast<int64_t>(instr.prim));
+    append_word(key, static_cast<int64_t>(instr.type));
+    append_word(key, instr.slot);
+    for (const int32_t arg : instr.args) append_word(key, arg);
+    append_word(key, std::bit_cast<int64_t>(instr.imm));
+    append_word(key, instr.bits);
+  }
+  for (const int32_t result : body.results) append_word(key, result);
+  return key;
 }
 
 std::vector<int64_t> loop_arguments(const Loops& loops) {

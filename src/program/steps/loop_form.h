@@ -32,8 +32,6 @@ class Extent {
     FXJIT_CHECK(!is_argument_, "the code is made for a number");
     return number_;
   }
-  // "?" for an argument.
-  std::string str() const;
 
   friend constexpr bool operator==(const Extent&, const Extent&) = default;
 
@@ -93,8 +91,9 @@ struct Loops {
 // have arguments.
 LoopForm form_of(const Loops& loops);
 
-// Text that is equal for equal forms.
+// Equal for equal forms and bodies; raw words, not to be read.
 std::string loops_key(const LoopForm& form);
+std::string body_key(const ScalarBody& body);
 
 // The arguments of the loops, in the order in which code reads them from
 // StepCall::data.

@@ -1,5 +1,8 @@
 #include "src/program/tiles/access.h"
 
+#include "src/program/steps/loop_form.h"
+#include "src/support/words.h"
+
 namespace fxjit::program {
 
 Epilogue Epilogue::without_sizes() const {
@@ -13,14 +16,17 @@ Epilogue Epilogue::without_sizes() const {
 }
 
 std::string Epilogue::epilogue_key() const {
-  std::string text;
+  using support::append_word;
+  std::string key;
   for (const auto* accesses : {&extras, &outputs}) {
-    for (const TileAccess& access : *accesses)
-      text += " " + std::string(dtype_name(access.dtype)) + "," +
-              std::to_string(access.row) + "," + std::to_string(access.column);
-    text += ";";
+    append_word(key, std::ssize(*accesses));
+    for (const TileAccess& access : *accesses) {
+      append_word(key, static_cast<int64_t>(access.dtype));
+      append_word(key, access.row);
+      append_word(key, access.column);
+    }
   }
-  return text + "\n" + epilogue.str();
+  return key + body_key(epilogue);
 }
 
 double Epilogue::epilogue_bytes(double batch, double rows,

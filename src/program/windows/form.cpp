@@ -77,7 +77,7 @@ std::string form_key(const WindowForm& form) {
         int64_t{form.fetches_ahead}})
     key += " " + std::to_string(number);
   key += form.taps.str() + form.strides.str() + form.dilations.str();
-  return key + "\n" + form.epilogue.str();
+  return key + "\n" + body_key(form.epilogue);
 }
 
 // In the order of WindowNumber.
