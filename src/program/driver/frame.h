@@ -28,11 +28,22 @@ struct DriverIo {
   void* const* outputs;
 };
 
+// A call of a primitive of oneDNN: its handles.
+struct PrimitiveCall {
+  void* primitive = nullptr;
+  void* stream = nullptr;
+  void* arguments = nullptr;  // dnnl_exec_arg_t.
+  int32_t count = 0;
+  void* const* memories = nullptr;  // By argument.
+};
+
 // The working memory of one call at a time. Operands in the arena and constant
 // ones are in place before the driver runs; it sets those of the caller's.
 struct DriverState {
   void** operands = nullptr;
   StepCall* calls = nullptr;  // One per step of the driver, for one thread.
+  // One per step of the driver, empty for those that are none.
+  PrimitiveCall* primitives = nullptr;
   // Not 0: every step is run by fxjit_run_step, which takes its time.
   int32_t observed = 0;
 };
