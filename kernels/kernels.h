@@ -10,7 +10,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "fxjit/cpu_level.h"
 #include "kernels/call_request.h"
@@ -29,6 +31,9 @@ std::string onednn_version();
 // thread fewer tasks are a little faster. Thread-safe.
 std::shared_ptr<const program::ExternCode> make_call_code(
     program::CallCode code, const CallRequest& request, int threads);
+
+// What generated drivers call of oneDNN, by name.
+std::span<const std::pair<const char*, void*>> driver_symbols();
 
 // The half types for which oneDNN has fast products and convolutions on this
 // machine. Thread-safe.

@@ -3,6 +3,7 @@
 #include "kernels/kernels.h"
 
 #include "kernels/onednn/call_codes.h"
+#include "kernels/onednn/driver_calls.h"
 #include "kernels/onednn/handles.h"
 #include "kernels/onednn/runtime.h"
 #include "kernels/routines.h"
@@ -53,6 +54,10 @@ Code make_call_code(program::CallCode code, const CallRequest& request,
       return make_double_product_routine(request);
   }
   throw InternalError("CallCode out of range");
+}
+
+std::span<const std::pair<const char*, void*>> driver_symbols() {
+  return onednn::driver_symbols();
 }
 
 passes::FastHalves fast_halves() {

@@ -3,7 +3,9 @@
 // produced bytes also enters Compiler::code_key().
 #pragma once
 
+#include <span>
 #include <string>
+#include <utility>
 
 #include "fxjit/cpu_level.h"
 
@@ -38,6 +40,8 @@ struct EngineOptions {
   bool gdb_support = false;
   // Where <module>.before.ll, .after.ll and .s are written; empty: nowhere.
   std::string dump_folder;
+  // What drivers call of other libraries, by name, besides runtime_symbol()s.
+  std::span<const std::pair<const char*, void*>> symbols = {};
 };
 
 }  // namespace fxjit::jit

@@ -53,8 +53,11 @@ llvm::MemoryBufferRef buffer_of(const std::string& object) {
 // Defines what an object calls outside of itself.
 class RuntimeSymbols : public llvm::orc::DefinitionGenerator {
  public:
-  // Names that there are none of are added to `missing`.
-  explicit RuntimeSymbols(std::string& missing) : missing_(missing) {}
+  using Symbols = std::span<const std::pair<const char*, void*>>;
+  // Those of runtime_symbol() and `others`. Names that there are none of are
+  // added to `missing`.
+  RuntimeSymbols(Symbols others, std::string& missing)
+      : others_(others), missing_(missing) {}
 
   llvm::Error tryToGenerate(llvm::orc::LookupState&, llvm::orc::LookupKind,
                             llvm::orc::JITDylib& library,
@@ -62,7 +65,7 @@ class RuntimeSymbols : public llvm::orc::DefinitionGenerator {
                             const llvm::orc::SymbolLookupSet& names) override {
     llvm::orc::SymbolMap found;
     for (const auto& [name, flags] : names) {
-      if (void* address = runtime_symbol((*name).str()))
+      if (void* address = address_of_symbol((*name).str()))
         found[name] = {
             llvm::orc::ExecutorAddr::fromPtr(address),
             llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
@@ -73,6 +76,13 @@ class RuntimeSymbols : public llvm::orc::DefinitionGenerator {
   }
 
  private:
+  void* address_of_symbol(const std::string& name) const {
+    for (const auto& [known, address] : others_)
+      if (name == known) return address;
+    return runtime_symbol(name);
+  }
+
+  const Symbols others_;
   std::string& missing_;
 };
 
@@ -84,7 +94,8 @@ Linker::Linker(const EngineOptions& options)
                       "starting ORC")),
       memory_(std::make_unique<CountingMemoryManager>(
           static_cast<uint64_t>(sysconf(_SC_PAGESIZE)))),
-      layer_(execution_, *memory_) {
+      layer_(execution_, *memory_),
+      symbols_(options.symbols) {
   execution_.setErrorReporter([this](llvm::Error error) {
     errors_ += (errors_.empty() ? "" : "; ") + llvm::toString(std::move(error));
   });
@@ -132,7 +143,7 @@ CompiledCode::Symbols Linker::link(llvm::orc::JITDylib& library,
                                    const std::string& object) {
   errors_.clear();
   missing_.clear();
-  library.addGenerator(std::make_unique<RuntimeSymbols>(missing_));
+  library.addGenerator(std::make_unique<RuntimeSymbols>(symbols_, missing_));
   try {
     return resolve(library, add_object(library, object));
   } catch (const InternalError& error) {

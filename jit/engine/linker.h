@@ -46,6 +46,7 @@ class Linker : public std::enable_shared_from_this<Linker> {
   std::atomic<uint64_t> links_ = 0;
   // What ORC reported during the current link, and names that it did not find.
   std::string errors_, missing_;
+  const std::span<const std::pair<const char*, void*>> symbols_;
 };
 
 }  // namespace fxjit::jit

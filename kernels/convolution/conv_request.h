@@ -24,8 +24,11 @@ struct ConvRequest {
   const float* bias_of(const program::StepCall& call) const {
     return has_bias ? static_cast<const float*>(call.operands[2]) : nullptr;
   }
+  size_t output_operand() const {
+    return 2 + (has_bias ? 1 : 0) + extra_steps.size();
+  }
   void* output_of(const program::StepCall& call) const {
-    return call.operands[2 + (has_bias ? 1 : 0) + extra_steps.size()];
+    return call.operands[output_operand()];
   }
 
   ops::ConvParams params;

@@ -2,11 +2,12 @@
 #include "kernels/convolution/conv_request.h"
 #include "kernels/onednn/call_codes.h"
 #include "kernels/onednn/convolution.h"
+#include "src/program/driver/primitive_code.h"
 
 namespace fxjit::kernels::onednn {
 namespace {
 
-class ConvCode : public program::ExternCode {
+class ConvCode : public program::PrimitiveCode {
  public:
   ConvCode(ConvRequest request, std::shared_ptr<const Convolution> conv,
            const CallRequest& call)
@@ -19,6 +20,24 @@ class ConvCode : public program::ExternCode {
             call.constants[1].defined() &&
                 call.constants[1].dtype() == DType::f32});
     packs_each_call_ = !packed_;
+  }
+
+  // Without work behind it.
+  std::vector<program::PrimitiveArgument> arguments() const override {
+    if (!packed_ || !request_.work.empty() || request_.tail_places > 0 ||
+        !conv_->alone())
+      return {};
+    using Kind = program::PrimitiveArgument::Kind;
+    std::vector<program::PrimitiveArgument> all = {
+        {Kind::operand, 0},
+        {Kind::constant, -1, packed_->data()},
+        {Kind::operand, static_cast<int32_t>(request_.output_operand())}};
+    if (request_.has_bias) all.push_back({Kind::operand, 2});
+    all.push_back({Kind::scratch});
+    return all;
+  }
+  std::unique_ptr<program::BoundPrimitive> bind() const override {
+    return conv_->alone()->bind_for_driver();
   }
 
   int64_t tasks() const override {

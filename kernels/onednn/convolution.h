@@ -36,6 +36,9 @@ class ConvPrimitive {
   virtual const_dnnl_memory_desc_t packed_weights() const = 0;
   // Pointers are those of the slice. See Primitive::run.
   virtual bool run(const ConvData& data, std::byte* scratch) const = 0;
+  // That which run() calls on input, packed weights, output and bias if any, in
+  // this order. Null where it does more than that.
+  virtual const Primitive* alone() const { return nullptr; }
 };
 
 class Convolution {
@@ -48,6 +51,10 @@ class Convolution {
                                                  bool with_work = false);
 
   int64_t tasks() const { return static_cast<int64_t>(slices_.size()); }
+  // That of the only slice, as ConvPrimitive::alone; null where there are more.
+  const Primitive* alone() const {
+    return slices_.size() == 1 ? slices_[0].primitive->alone() : nullptr;
+  }
   // Whether every slice gives all channels of its places.
   bool gives_places() const;
   size_t scratch_bytes() const { return scratch_bytes_; }

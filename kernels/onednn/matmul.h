@@ -49,6 +49,11 @@ class Matmul {
     return dense_bytes_ + primitive_.scratch_bytes();
   }
   size_t packed_bytes() const;
+  // That which run() calls on its pointers: a, weights, c, bias if any, then
+  // what is added. Null where it does more than that.
+  const Primitive* alone() const {
+    return dense_bytes_ == 0 ? &primitive_ : nullptr;
+  }
   const std::string& implementation() const {
     return primitive_.implementation();
   }

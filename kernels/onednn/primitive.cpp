@@ -97,6 +97,47 @@ bool Primitive::run(std::span<void* const> pointers,
   }
 }
 
+// Null handles where oneDNN could make none: calls with them fail.
+class Primitive::ForDriver final : public program::BoundPrimitive {
+ public:
+  explicit ForDriver(const Primitive& primitive)
+      : primitive_(primitive), memories_(primitive.arguments_.size()) {
+    try {
+      bound_ = primitive.bind();
+    } catch (const Failure& failure) {
+      warn_once(failure.what());
+      return;
+    }
+    for (size_t i = 0; i < memories_.size(); ++i)
+      memories_[i] = bound_->memories[i].get();
+  }
+
+  void set(size_t argument, void* address) override {
+    const auto memory = static_cast<dnnl_memory_t>(memories_[argument]);
+    if (memory) dnnl_memory_set_data_handle(memory, address);
+  }
+
+  program::PrimitiveCall call() const override {
+    program::PrimitiveCall call;
+    call.memories = memories_.data();
+    if (!bound_) return call;
+    call.primitive = primitive_.primitive_.get();
+    call.stream = bound_->stream.get();
+    call.arguments = bound_->args.data();
+    call.count = static_cast<int32_t>(bound_->args.size());
+    return call;
+  }
+
+ private:
+  const Primitive& primitive_;
+  std::unique_ptr<Bound> bound_;
+  std::vector<void*> memories_;
+};
+
+std::unique_ptr<program::BoundPrimitive> Primitive::bind_for_driver() const {
+  return std::make_unique<ForDriver>(*this);
+}
+
 Attributes user_scratchpad() {
   dnnl_primitive_attr_t made = nullptr;
   check(dnnl_primitive_attr_create(&made), "making attributes");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/onednn/handles.h"
+#include "src/program/driver/primitive_code.h"
 #include "src/support/memory/spare_slots.h"
 
 namespace fxjit::kernels::onednn {
@@ -29,6 +30,10 @@ class Primitive {
   // undefined then. `scratch` has scratch_bytes() bytes.
   bool run(std::span<void* const> pointers, std::byte* scratch) const noexcept;
 
+  // For drivers, which call it themselves: run()'s pointers are its arguments,
+  // then the scratchpad. Lives no longer than this.
+  std::unique_ptr<program::BoundPrimitive> bind_for_driver() const;
+
  private:
   // Handles to memory belong to one call at a time.
   struct Bound {
@@ -37,6 +42,7 @@ class Primitive {
     Stream stream;
   };
 
+  class ForDriver;
   std::unique_ptr<Bound> bind() const;
   void execute(std::span<void* const> pointers, std::byte* scratch) const;
 

@@ -6,6 +6,7 @@
 #include "kernels/onednn/call_codes.h"
 #include "kernels/onednn/matmul_slices.h"
 #include "kernels/onednn/product_call.h"
+#include "src/program/driver/primitive_code.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::kernels::onednn {
@@ -18,7 +19,7 @@ size_t panel_bytes(const MatmulShape& shape) {
                              shape.depth, shape.columns, kPanel));
 }
 
-class ProductCode : public program::ExternCode {
+class ProductCode : public program::PrimitiveCode {
  public:
   static constexpr int64_t kMostAdditions = 8;
 
@@ -49,16 +50,39 @@ class ProductCode : public program::ExternCode {
     for (Part& part : parts_) {
       ShapeKey form = part.slice.shape.key();
       form.push_back(part.weights);
-      part.packed = call.packed(
-          static_cast<size_t>(product_.weights),
-          {weights::Reader::product, std::move(form),
-           part.matmul->packed_bytes(), [&](const void* from, std::byte* to) {
-             part.matmul->pack(
-                 static_cast<const std::byte*>(from) + part.weights * item_,
-                 to);
-           },
-           product_.shape.dtype == DType::f32});
+      part.packed =
+          call.packed(static_cast<size_t>(product_.weights),
+                      {weights::Reader::product, std::move(form),
+                       part.matmul->packed_bytes(),
+                       [&](const void* from, std::byte* to) {
+                         part.matmul->pack(static_cast<const std::byte*>(from) +
+                                               part.weights * item_,
+                                           to);
+                       },
+                       product_.shape.dtype == DType::f32});
     }
+  }
+
+  // The one part begins where the operands do.
+  std::vector<program::PrimitiveArgument> arguments() const override {
+    using program::PrimitiveArgument;
+    if (parts_.size() != 1 || !parts_[0].matmul->alone()) return {};
+    using Kind = PrimitiveArgument::Kind;
+    std::vector<PrimitiveArgument> all = {{Kind::operand, product_.a}};
+    if (const weights::Block& packed = parts_[0].packed)
+      all.push_back({Kind::constant, -1, packed->data()});
+    else
+      all.push_back({Kind::operand, product_.weights});
+    all.push_back({Kind::operand, product_.output});
+    if (product_.bias >= 0) all.push_back({Kind::operand, product_.bias});
+    for (const MatmulPostOp& op : product_.post_ops)
+      if (op.kind == ops::PostKind::add)
+        all.push_back({Kind::operand, op.operand});
+    all.push_back({Kind::scratch});
+    return all;
+  }
+  std::unique_ptr<program::BoundPrimitive> bind() const override {
+    return parts_[0].matmul->alone()->bind_for_driver();
   }
 
   int64_t tasks() const override { return static_cast<int64_t>(parts_.size()); }
@@ -139,9 +163,9 @@ std::shared_ptr<const program::ExternCode> make_product_code(
 std::shared_ptr<const program::ExternCode> make_product_of_panels(
     const program::TileStep& step, int threads) {
   const auto product = read_product(step);
-  if (!product || std::ranges::count(product->post_ops, ops::PostKind::add,
-                                     &MatmulPostOp::kind) >
-                      ProductCode::kMostAdditions)
+  if (!product ||
+      std::ranges::count(product->post_ops, ops::PostKind::add,
+                         &MatmulPostOp::kind) > ProductCode::kMostAdditions)
     return nullptr;
   // A residual is read in whole rows only, so columns cannot always be cut.
   if (auto code = ProductCode::make(*product, Matmul::Weights::panels, threads))

@@ -84,23 +84,37 @@ constinit thread_local int own_uses = 0;
 
 }  // namespace
 
-Use::Use() {
+bool Use::enter() noexcept {
+  support::begin_section();
   if (own_uses++ == 0) ++uses;
-  allowed_ = !ended;
+  return !ended;
 }
 
-Use::~Use() {
+void Use::leave() noexcept {
   if (--own_uses == 0) --uses;
+  support::end_section();
 }
 
-SingleThread::SingleThread() : before_(omp_get_max_threads()) {
-  if (!use_.allowed()) throw Failure("oneDNN: not used as the process ends");
-  if (before_ != 1) omp_set_num_threads(1);
+int32_t SingleThread::enter() noexcept {
+  if (!Use::enter()) {
+    Use::leave();
+    return 0;
+  }
+  const int before = omp_get_max_threads();
+  if (before != 1) omp_set_num_threads(1);
+  return before;
 }
 
-SingleThread::~SingleThread() {
-  if (before_ != 1) omp_set_num_threads(before_);
+void SingleThread::leave(int32_t before) noexcept {
+  if (before != 1) omp_set_num_threads(before);
+  Use::leave();
 }
+
+SingleThread::SingleThread() : before_(enter()) {
+  if (before_ == 0) throw Failure("oneDNN: not used as the process ends");
+}
+
+SingleThread::~SingleThread() { leave(before_); }
 
 void warn_once(const std::string& text) {
   if (ended) return;  // Who calls while the process ends has no use for it.

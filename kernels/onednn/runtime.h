@@ -5,6 +5,7 @@
 
 #include <oneapi/dnnl/dnnl_types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "src/support/threads/section.h"
@@ -24,16 +25,19 @@ dnnl_engine_t engine();
 // oneDNN holds locks and has objects that are destroyed when it is unloaded.
 class Use {
  public:
-  Use();
-  ~Use();
+  // As two calls: whether it is allowed.
+  static bool enter() noexcept;
+  static void leave() noexcept;
+
+  Use() : allowed_(enter()) {}
+  ~Use() { leave(); }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
   // False once the process is about to unload oneDNN.
   bool allowed() const { return allowed_; }
 
  private:
-  support::Section section_;
-  bool allowed_;
+  const bool allowed_;
 };
 
 // While this lives, oneDNN computes on the calling thread alone, since the
@@ -42,14 +46,18 @@ class Use {
 // any more.
 class SingleThread {
  public:
+  // The scope as two calls, for generated code: the thread count to put back, 0
+  // where use is not allowed any more, which needs no leave().
+  static int32_t enter() noexcept;
+  static void leave(int32_t before) noexcept;
+
   SingleThread();
   ~SingleThread();
   SingleThread(const SingleThread&) = delete;
   SingleThread& operator=(const SingleThread&) = delete;
 
  private:
-  Use use_;
-  int before_;
+  int32_t before_;
 };
 
 // Keeps oneDNN's static objects alive, such as its cache of primitives and its

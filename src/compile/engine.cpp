@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "kernels/kernels.h"
 #include "src/compile/environment.h"
 #include "src/support/disk/file_places.h"
 #include "src/support/disk/object_pack.h"
@@ -21,6 +22,7 @@ jit::EngineOptions engine_options(const CompileOptions& options) {
   made.dump_folder = dump_folder(options);
   made.perf_support = options.debug_support;
   made.gdb_support = options.debug_support;
+  made.symbols = kernels::driver_symbols();
   return made;
 }
 
@@ -67,8 +69,7 @@ Engine& Engine::shared(const CompileOptions& options) {
   static auto* const engines = new std::map<std::string, Engine*>;
   std::lock_guard lock(*mutex);
   Engine*& engine = (*engines)[key];
-  if (!engine)
-    engine = new Engine(std::move(disk), made);
+  if (!engine) engine = new Engine(std::move(disk), made);
   return *engine;
 }
 

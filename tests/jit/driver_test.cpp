@@ -61,7 +61,8 @@ class DriverTest : public ::testing::Test {
     void* const inputs[] = {&bytes_[0], &bytes_[8]};
     void* const outputs[] = {&bytes_[16]};
     const program::DriverIo io{inputs, outputs};
-    program::DriverState state{operands_.data(), calls_.data(), 0};
+    program::DriverState state{operands_.data(), calls_.data(),
+                               primitives_.data(), 0};
     return driver(&frame, &io, &state);
   }
 
@@ -70,6 +71,7 @@ class DriverTest : public ::testing::Test {
   std::array<char, 32> bytes_{};
   std::array<void*, 4> operands_{nullptr, &bytes_[24], &bytes_[24], nullptr};
   std::array<StepCall, 2> calls_{};
+  std::array<program::PrimitiveCall, 2> primitives_{};
   std::array<program::DriverStep, 2> steps_{
       {{kernel<0, 2>, 5}, {kernel<1, 2>, 7}}};
   std::array<int64_t, 2> offsets_{0, 4};
@@ -105,6 +107,67 @@ TEST_F(DriverTest, ProgramsOfOneStructureShareIt) {
   EXPECT_THAT(seen_[2].operands, ElementsAre(&bytes_[10], &bytes_[24]));
   EXPECT_EQ(seen_[3].end, 9);
   EXPECT_THAT(seen_[3].operands, ElementsAre(&bytes_[24], &bytes_[16]));
+}
+
+// What stands for oneDNN here.
+struct Library {
+  std::vector<std::pair<void*, void*>> set;
+  std::vector<std::array<void*, 3>> executed;  // Primitive, stream, arguments.
+  int32_t count = 0;
+  int inside = 0, left = 0;
+};
+Library library;
+
+int32_t enter() {
+  ++library.inside;
+  return 8;
+}
+void leave(int32_t threads) {
+  --library.inside;
+  library.left = threads;
+}
+int32_t set_data_handle(void* memory, void* address) {
+  EXPECT_EQ(library.inside, 1);
+  library.set.emplace_back(memory, address);
+  return 0;
+}
+int32_t execute(void* primitive, void* stream, int32_t count, void* arguments) {
+  EXPECT_EQ(library.inside, 1);
+  library.executed.push_back({primitive, stream, arguments});
+  library.count = count;
+  return 0;
+}
+
+// A kernel, then a primitive whose second argument is the output.
+TEST_F(DriverTest, CallsPrimitivesThroughTheirLibrary) {
+  library = {};
+  const std::pair<const char*, void*> symbols[] = {
+      {"fxjit_enter_onednn", reinterpret_cast<void*>(&enter)},
+      {"fxjit_leave_onednn", reinterpret_cast<void*>(&leave)},
+      {"dnnl_memory_set_data_handle",
+       reinterpret_cast<void*>(&set_data_handle)},
+      {"dnnl_primitive_execute", reinterpret_cast<void*>(&execute)}};
+  EngineOptions options;
+  options.symbols = symbols;
+  const Compiler compiler(options);
+  form_.steps[1] = StepBy::primitive;
+  form_.arguments = {{1, 1, 3}};
+  const auto code = compiler.link(compiler.compile(driver_of(form_)));
+  char handles[5];
+  void* const memories[] = {&handles[3], &handles[4]};
+  primitives_[1] = {&handles[0], &handles[1], &handles[2], 2, memories};
+  EXPECT_EQ(
+      run(code->function<std::remove_pointer_t<program::DriverFn>>("driver")),
+      0);
+  EXPECT_EQ(seen_.size(), 1u);
+  using Set = std::pair<void*, void*>;
+  EXPECT_THAT(library.set, ElementsAre(Set(&handles[4], &bytes_[20])));
+  ASSERT_EQ(library.executed.size(), 1u);
+  EXPECT_THAT(library.executed[0],
+              ElementsAre(&handles[0], &handles[1], &handles[2]));
+  EXPECT_EQ(library.count, 2);
+  EXPECT_EQ(library.inside, 0);
+  EXPECT_EQ(library.left, 8);
 }
 
 // From the block of that name to the next return.

@@ -94,6 +94,9 @@ class Driver {
         case program::StepBy::kernel:
           call_kernel(steps, calls, i);
           break;
+        case program::StepBy::primitive:
+          call_primitive(i);
+          break;
         case program::StepBy::runtime:
           run_step(b_.i32(int32_t(i)));
           break;
@@ -112,6 +115,74 @@ class Driver {
     Value* const call =
         b_.offset_bytes(calls, int64_t(i * sizeof(program::StepCall)));
     ir_.CreateCall(type, kernel, {call, b_.i64(0), tasks});
+  }
+
+  // The runtime does again what oneDNN fails at, and reports it.
+  void call_primitive(size_t i) {
+    llvm::BasicBlock* const entered = block("entered");
+    llvm::BasicBlock* const failed = block("failed");
+    llvm::BasicBlock* const next = block("next");
+    Value* const threads = call_library("fxjit_enter_onednn", {}, "threads");
+    ir_.CreateCondBr(ir_.CreateICmpEQ(threads, b_.i32(0)), failed, entered);
+    begin(entered);
+    Value* const status = execute(i);
+    llvm::FunctionCallee leave = b_.module().getOrInsertFunction(
+        "fxjit_leave_onednn", ir_.getVoidTy(), b_.i32());
+    ir_.CreateCall(leave, {threads});
+    ir_.CreateCondBr(ir_.CreateICmpNE(status, b_.i32(0)), failed, next);
+    begin(failed);
+    run_step(b_.i32(int32_t(i)));
+    ir_.CreateBr(next);
+    begin(next);
+  }
+
+  // Its status.
+  Value* execute(size_t i) {
+    using program::PrimitiveCall;
+    Value* const call =
+        b_.offset_bytes(load(b_.ptr(), state(),
+                             offsetof(DriverState, primitives), "primitives"),
+                        int64_t(i * sizeof(PrimitiveCall)));
+    Value* status = b_.i32(0);
+    for (const program::CallArgument& argument : form_.arguments)
+      if (size_t(argument.step) == i)
+        status = ir_.CreateOr(status, set_memory(call, argument));
+    // Without a primitive oneDNN refuses the call: so on wrong addresses.
+    Value* const primitive = ir_.CreateSelect(
+        ir_.CreateICmpEQ(status, b_.i32(0)),
+        load(b_.ptr(), call, offsetof(PrimitiveCall, primitive), "primitive"),
+        llvm::ConstantPointerNull::get(ir_.getPtrTy()));
+    return call_library(
+        "dnnl_primitive_execute",
+        {primitive,
+         load(b_.ptr(), call, offsetof(PrimitiveCall, stream), "stream"),
+         load(b_.i32(), call, offsetof(PrimitiveCall, count), "count"),
+         load(b_.ptr(), call, offsetof(PrimitiveCall, arguments), "arguments")},
+        "status");
+  }
+
+  Value* set_memory(Value* call, const program::CallArgument& argument) {
+    Value* const memories = load(
+        b_.ptr(), call, offsetof(program::PrimitiveCall, memories), "memories");
+    Value* const operands =
+        load(b_.ptr(), state(), offsetof(DriverState, operands), "operands");
+    return call_library(
+        "dnnl_memory_set_data_handle",
+        {load(b_.ptr(), memories, size_t(argument.argument) * sizeof(void*),
+              "memory"),
+         load(b_.ptr(), operands, size_t(argument.slot) * sizeof(void*),
+              "operand")},
+        "set");
+  }
+
+  // A function of the library that returns its status.
+  Value* call_library(const char* name, const Values& arguments,
+                      const char* result) {
+    std::vector<llvm::Type*> types;
+    for (Value* argument : arguments) types.push_back(argument->getType());
+    llvm::FunctionCallee function = b_.module().getOrInsertFunction(
+        name, llvm::FunctionType::get(b_.i32(), types, false));
+    return ir_.CreateCall(function, arguments, result);
   }
 
   // Leaves the driver where the step did not run to its end.

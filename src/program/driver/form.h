@@ -15,8 +15,9 @@ namespace fxjit::program {
 
 // How the driver runs a step.
 enum class StepBy : uint8_t {
-  kernel,   // A direct call of its kernel, for all of its tasks.
-  runtime,  // A call of fxjit_run_step.
+  kernel,     // A direct call of its kernel, for all of its tasks.
+  primitive,  // A call of oneDNN.
+  runtime,    // A call of fxjit_run_step.
 };
 
 // An operand in the caller's memory, whose address differs from call to call.
@@ -28,12 +29,22 @@ struct CallOperand {
   friend bool operator==(const CallOperand&, const CallOperand&) = default;
 };
 
+// An argument of a primitive that is one of them.
+struct CallArgument {
+  int32_t step;      // Of the driver.
+  int32_t argument;  // Into PrimitiveCall::memories.
+  int32_t slot;
+
+  friend bool operator==(const CallArgument&, const CallArgument&) = default;
+};
+
 struct DriverForm {
   using Fn = DriverFn;
   static constexpr const char* kName = "driver";
 
   std::vector<StepBy> steps;
   std::vector<CallOperand> operands;  // Those of one tensor side by side.
+  std::vector<CallArgument> arguments = {};  // In the order of the steps.
 
   friend bool operator==(const DriverForm&, const DriverForm&) = default;
 };

@@ -30,12 +30,23 @@ struct DriverIo {
   void* const* outputs;
 };
 
+// A call of a primitive of oneDNN: its handles.
+struct PrimitiveCall {
+  void* primitive = nullptr;
+  void* stream = nullptr;
+  void* arguments = nullptr;  // dnnl_exec_arg_t.
+  int32_t count = 0;
+  void* const* memories = nullptr;  // By argument.
+};
+
 // The working memory of one call. Addresses of operands in the arena and of
 // constants are set before the driver runs; the driver sets those of the
 // caller's tensors.
 struct DriverState {
   void** operands = nullptr;
   StepCall* calls = nullptr;  // One per step of the driver, for one thread.
+  // One per step of the driver, empty for those that are no primitives.
+  PrimitiveCall* primitives = nullptr;
   // If not 0, the driver runs every step by fxjit_run_step, which measures its
   // time.
   int32_t observed = 0;

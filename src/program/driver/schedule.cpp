@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "src/program/driver/primitive_code.h"
 #include "src/support/rounding.h"
 
 namespace fxjit::program {
@@ -43,8 +44,12 @@ class Scheduler {
     made_.launches.push_back({static_cast<int32_t>(step),
                               static_cast<int32_t>(made_.operands.size()),
                               plan.tasks, chunk, parallel ? max_threads_ : 1});
-    made_.driver.steps.push_back(parallel || external ? StepBy::runtime
-                                                      : StepBy::kernel);
+    const PrimitiveCode* const primitive =
+        parallel ? nullptr : primitive_code(external);
+    made_.driver.steps.push_back(primitive              ? StepBy::primitive
+                                 : parallel || external ? StepBy::runtime
+                                                        : StepBy::kernel);
+    if (primitive) add_arguments(step, *primitive);
     const Step& described = program_.steps[step];
     for (size_t i = 0; i < described.operands.size(); ++i)
       add_operand(external && !external->reads(i) ? OperandRef()
@@ -69,14 +74,33 @@ class Scheduler {
     int64_t byte_offset;
   };
 
+  bool is_of_call(const OperandRef& ref) const {
+    if (ref.buffer < 0) return false;
+    const Home home = program_.buffers[static_cast<size_t>(ref.buffer)].home;
+    return home == Home::input || home == Home::output;
+  }
+
+  void add_arguments(size_t step, const PrimitiveCode& primitive) {
+    const auto launch = static_cast<int32_t>(made_.launches.size()) - 1;
+    const std::vector<PrimitiveArgument> arguments = primitive.arguments();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const int32_t operand = arguments[i].operand;
+      if (operand >= 0 &&
+          is_of_call(
+              program_.steps[step].operands[static_cast<size_t>(operand)]))
+        made_.driver.arguments.push_back(
+            {launch, static_cast<int32_t>(i),
+             made_.launches.back().first_operand + operand});
+    }
+  }
+
   void add_operand(const OperandRef& ref) {
     const auto slot = static_cast<int32_t>(made_.operands.size());
     made_.operands.push_back(ref);
-    if (ref.buffer < 0) return;
+    if (!is_of_call(ref)) return;
     const Buffer& buffer = program_.buffers[static_cast<size_t>(ref.buffer)];
-    if (buffer.home == Home::input || buffer.home == Home::output)
-      of_calls_.push_back(
-          {{slot, buffer.index, buffer.home == Home::output}, ref.byte_offset});
+    of_calls_.push_back(
+        {{slot, buffer.index, buffer.home == Home::output}, ref.byte_offset});
   }
 
   const Program& program_;

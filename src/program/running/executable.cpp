@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "fxjit/error.h"
+#include "src/program/driver/primitive_code.h"
 #include "src/support/machine/cache_line.h"
 #include "src/support/machine/flush_to_zero.h"
 #include "src/support/memory/aligned_block.h"
@@ -53,6 +54,8 @@ struct Executable::Context : DriverState {
   support::AlignedBlock scratch;
   std::vector<void*> all_operands;
   std::vector<StepCall> all_calls;
+  std::vector<PrimitiveCall> all_primitives;
+  std::vector<std::unique_ptr<BoundPrimitive>> bound;
   std::vector<int32_t> status;  // Per thread, so that none is shared.
   StepTimes* times = nullptr;
   size_t writes = 0;  // Writers that have run.
@@ -118,13 +121,15 @@ std::unique_ptr<Executable::Context> Executable::make_context() const {
     context->all_operands.push_back(base ? base + ref.byte_offset : nullptr);
   }
   context->operands = context->all_operands.data();
-  for (const Launch& launch : parts_.schedule.launches)
-    add_call(launch, *context);
+  for (size_t i = 0; i < parts_.schedule.launches.size(); ++i)
+    add_call(i, *context);
   context->calls = context->all_calls.data();
+  context->primitives = context->all_primitives.data();
   return context;
 }
 
-void Executable::add_call(const Launch& launch, Context& context) const {
+void Executable::add_call(size_t number, Context& context) const {
+  const Launch& launch = parts_.schedule.launches[number];
   const StepCode& code = parts_.kernels[static_cast<size_t>(launch.step)];
   StepCall& call = context.all_calls.emplace_back();
   call.operands = context.operands + launch.first_operand;
@@ -132,6 +137,29 @@ void Executable::add_call(const Launch& launch, Context& context) const {
   call.status = context.status.data();
   call.data = code.data.get();
   if (code.external) call.part = code.kernel;
+  context.all_primitives.emplace_back();
+  if (parts_.schedule.driver.steps[number] == StepBy::primitive)
+    bind_primitive(*primitive_code(code.external.get()), call, context);
+}
+
+// Operands of the caller's are set by the driver.
+void Executable::bind_primitive(const PrimitiveCode& code, const StepCall& call,
+                                Context& context) const {
+  const std::vector<PrimitiveArgument> arguments = code.arguments();
+  std::unique_ptr<BoundPrimitive> bound = code.bind();
+  for (size_t i = 0; i < arguments.size(); ++i) switch (arguments[i].kind) {
+      case PrimitiveArgument::Kind::operand:
+        bound->set(i, call.operands[arguments[i].operand]);
+        break;
+      case PrimitiveArgument::Kind::constant:
+        bound->set(i, const_cast<void*>(arguments[i].constant));
+        break;
+      case PrimitiveArgument::Kind::scratch:
+        bound->set(i, call.scratch);
+        break;
+    }
+  context.all_primitives.back() = bound->call();
+  context.bound.push_back(std::move(bound));
 }
 
 void Executable::run(std::span<void* const> inputs,

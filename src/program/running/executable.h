@@ -20,6 +20,7 @@
 namespace fxjit::program {
 
 class Executable;
+class PrimitiveCode;
 
 // The times of all steps of one or more calls, for reports.
 struct StepTimes {
@@ -106,7 +107,9 @@ class Executable {
   void fill_frame();
   std::byte* base_of(const OperandRef& ref, const Context& context) const;
   std::unique_ptr<Context> make_context() const;
-  void add_call(const Launch& launch, Context& context) const;
+  void add_call(size_t launch, Context& context) const;
+  void bind_primitive(const PrimitiveCode& code, const StepCall& call,
+                      Context& context) const;
   void drive(const DriverIo& io, Context& context) const;
   bool run_step(int32_t step, Context& context) const;
   void run_tasks(const Launch& launch, const StepCall& call) const;
