@@ -17,6 +17,7 @@ namespace intrinsic = llvm::Intrinsic;
 // Adding 1.5 * 2^23 leaves the nearest integer in a float's low bits.
 constexpr double kRoundToInteger = 0x1.8p23;
 constexpr double kLog2e = 0x1.715476p0;
+constexpr double kLog2eRest = 0x1.4ae0cp-26;
 constexpr int kMantissaBits = 23;
 constexpr int kExponentBias = 127;
 
@@ -180,6 +181,19 @@ Value* exp_polynomial(VectorBuilder& b, Value* x, ExpRange range) {
   return b.mul(power, power_of_two(b, b.sub(whole, half)));
 }
 
+// exp = 2^n * 2^f where it is normal, NaN of NaN, else any number or NaN. The
+// lower bits of `shifted` are n, and its others are shifted out. Needs fused
+// steps.
+Value* exp_where_normal(VectorBuilder& b, Value* x) {
+  Value* round = b.like(x, kRoundToInteger);
+  Value* shifted = b.fma(x, b.like(x, kLog2e), round);
+  Value* n = b.sub(shifted, round);
+  Value* f = b.fma(x, b.like(x, kLog2e), b.neg(n));
+  f = b.fma(x, b.like(x, kLog2eRest), f);
+  return b.mul(horner(b, f, kExp2Polynomial),
+               power_of_two(b, b.bitcast(shifted, b.i32())));
+}
+
 // Mantissa in [3/4, 3/2) and exponent of each lane.
 struct Decomposed {
   Value* mantissa;
@@ -242,6 +256,9 @@ Value* exp(VectorBuilder& b, Value* x, ExpRange range, ExpAccuracy accuracy) {
   }
   Value* zero = b.like(x, 0);
   Value* vanishes = b.lt(x, b.like(x, least));
+  if (accuracy == ExpAccuracy::softmax && range == ExpRange::not_positive &&
+      b.has_fma())
+    return b.select(vanishes, zero, exp_where_normal(b, x));
   Value* kept = b.select(vanishes, zero, x);
   return b.select(vanishes, zero, exp_polynomial(b, kept, range));
 }

@@ -102,6 +102,54 @@ TEST_P(Windows, OfTurnedPlanes) {
     }
 }
 
+// Wherever a NaN is, the maxima that see it are NaN and no others: in each
+// plane another element is one.
+TEST_P(Windows, OfMaximaWithNan) {
+  const WindowSizes cases[] = {
+      {1, 1, 1, {1, 5, 37}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+      {1, 1, 1, {1, 4, 49}, {1, 2, 3}, {1, 1, 2}, {1, 1, 1}, {0, 0, 0}},
+      {1, 1, 1, {1, 3, 50}, {1, 3, 5}, {1, 2, 2}, {1, 1, 1}, {0, 1, 2}},
+      {1, 1, 1, {1, 4, 48}, {1, 2, 2}, {1, 2, 2}, {1, 1, 1}, {0, 0, 0}},
+      {1, 1, 1, {1, 4, 20}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 1, 1, {1, 3, 40}, {1, 3, 13}, {1, 1, 1}, {1, 1, 1}, {0, 1, 0}},
+      {1, 1, 1, {1, 3, 30}, {1, 3, 3}, {1, 1, 1}, {1, 1, 4}, {0, 1, 4}},
+      {1, 1, 1, {1, 2, 50}, {1, 2, 3}, {1, 1, 3}, {1, 1, 2}, {0, 0, 1}},
+      {1, 1, 1, {2, 3, 12}, {2, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+  };
+  for (WindowSizes sizes : cases) {
+    sizes.combine = WindowCombine::maximum;
+    sizes.has_bias = false;
+    sizes.channels = numel(sizes.sizes);
+    WindowProblem problem(*make_window(sizes, false), 0, 1);
+    for (int64_t i = 0; i < sizes.channels; ++i)
+      problem.input()[size_t(i * sizes.channels + i)] =
+          std::numeric_limits<float>::quiet_NaN();
+    SCOPED_TRACE(::testing::Message()
+                 << sizes.sizes.str() << " taps " << sizes.taps.str());
+    problem.run(GetParam(), 1);
+    problem.expect_right();
+  }
+}
+
+// Tiles along a row that hand on a column.
+TEST_P(Windows, OfEverySecondColumn) {
+  const WindowSizes cases[] = {
+      {1, 2, 1, {1, 15, 112}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+      {1, 2, 1, {1, 9, 33}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+      {1, 2, 1, {1, 9, 50}, {1, 2, 3}, {1, 1, 2}, {1, 1, 1}, {0, 0, 0}},
+      {1, 2, 1, {1, 9, 70}, {1, 5, 3}, {1, 3, 2}, {1, 1, 1}, {0, 2, 3}},
+      {1, 2, 1, {3, 9, 40}, {2, 3, 3}, {2, 2, 2}, {1, 2, 1}, {1, 1, 1}},
+  };
+  for (WindowSizes sizes : cases)
+    for (WindowCombine combine : {WindowCombine::maximum, WindowCombine::sums})
+      for (int64_t gap : {0, 3}) {
+        sizes.combine = combine;
+        sizes.has_bias = false;
+        if (combine == WindowCombine::maximum && sizes.pads[2] > 1) continue;
+        expect_right(sizes, GetParam(), gap == 0, gap, 1);
+      }
+}
+
 TEST_P(Windows, OfRandomForms) {
   std::mt19937 random(7);
   const auto one_of = [&](std::initializer_list<int64_t> numbers) {

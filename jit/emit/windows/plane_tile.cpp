@@ -1,6 +1,6 @@
 #include "jit/emit/windows/plane_tile.h"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
 namespace fxjit::jit {
@@ -11,7 +11,7 @@ using program::WindowForm;
 
 class Tile {
  public:
-  Tile(VectorBuilder& b, const WindowForm& form, const PlaneTile& parts,
+  Tile(VectorBuilder& b, const WindowForm& form, PlaneTile& parts,
        Value* column, bool masked)
       : b_(b), form_(form), parts_(parts), masked_(masked) {
     first_ = b.sub(b.mul(column, b.i64(stride())), parts.pad);
@@ -34,10 +34,29 @@ class Tile {
       }
     for (size_t i = 0; i < sums_.size(); ++i)
       for (size_t v = 0; v < sums_[i].size(); ++v) {
-        if (!has_weights()) sums_[i][v] = joined(columns_[i][v]);
+        if (!has_weights()) sums_[i][v] = joined(columns_[i][v], i);
         sums_[i][v] = in_order(sums_[i][v]);
       }
     return sums_;
+  }
+
+  // What the first tap of the first place reads, in all lanes.
+  Values before() {
+    Values found(size_t(form_.rows), nullptr);
+    Value* is_outside = b_.lt(first_, b_.i64(0));
+    size_t row = 0;
+    for (int64_t depth = 0; depth < form_.taps[0]; ++depth)
+      for (const auto& [distance, uses] : window_rows(form_)) {
+        Value* at = address(parts_.rows[row++], 0);
+        Value* element = b_.load_broadcast(
+            DType::f32, b_.select(is_outside, parts_.outside, at));
+        if (looks()) look_at({element});
+        for (const RowUse& use : uses) {
+          Value*& known = found[size_t(use.result)];
+          known = combined(known, element);
+        }
+      }
+    return found;
   }
 
  private:
@@ -48,6 +67,7 @@ class Tile {
   int64_t stride() const { return form_.strides[2]; }
   // Whether elements that are a stride apart are made of vectors of neighbours.
   bool pairs() const { return stride() == 2 && !parts_.exact; }
+  bool carries() const { return !masked_ && program::carries_columns(form_); }
   bool has_weights() const { return form_.combine == WindowCombine::products; }
 
   void add_products(size_t row, int64_t vector, int64_t depth,
@@ -89,7 +109,8 @@ class Tile {
       if (known == nullptr) known = load(row, at);
       return known;
     };
-    for (int64_t k = 0; k < form_.taps[2]; ++k) tap(k, loads);
+    for (int64_t k = carries() ? 1 : 0; k < form_.taps[2]; ++k) tap(k, loads);
+    if (looks()) look_for_nan(loaded);
     for (const auto& [at, elements] : loaded)
       for (const RowUse& use : uses) {
         Value*& sum = columns_[size_t(use.result)][size_t(vector)][at];
@@ -97,17 +118,54 @@ class Tile {
       }
   }
 
-  Value* joined(const Columns& columns) {
+  // Vectors of neighbours have all elements between them that tiles read if
+  // those of the first and of the last tap have.
+  void look_for_nan(const Columns& loaded) {
+    const int64_t reach = loaded.rbegin()->first - loaded.begin()->first;
+    const bool all = form_.narrow || stride() > 2 ||
+                     reach > stride() * b_.lanes() ||
+                     loaded.size() <= size_t(stride());
+    Values looked_at;
+    for (const auto& [at, elements] : loaded) {
+      const int64_t first = at - loaded.begin()->first;
+      const int64_t ends = first % b_.lanes();
+      if (all || ends == 0 || ends == reach % b_.lanes())
+        looked_at.push_back(elements);
+    }
+    look_at(looked_at);
+  }
+
+  bool looks() const { return parts_.seen != nullptr && !parts_.keeps_nan; }
+
+  void look_at(const Values& elements) {
+    for (size_t i = 0; i < elements.size(); i += 2) {
+      Value* other = elements[std::min(i + 1, elements.size() - 1)];
+      Value* bad = b_.ir().CreateFCmpUNO(elements[i], other);
+      Value* wide = b_.ir().CreateSExt(bad, parts_.seen->getType());
+      parts_.seen = b_.bit_or(parts_.seen, wide);
+    }
+  }
+
+  Value* joined(const Columns& columns, size_t result) {
+    const auto at = [&](int64_t place) { return columns.at(place); };
     Value* sum = nullptr;
-    for (int64_t k = 0; k < form_.taps[2]; ++k)
-      sum = combined(sum, tap(k, [&](int64_t at) { return columns.at(at); }));
-    return sum;
+    for (int64_t k = carries() ? 1 : 0; k < form_.taps[2]; ++k)
+      sum = combined(sum, tap(k, at));
+    if (!carries()) return sum;
+    Value* moved = one_later(tap(form_.taps[2] - 1, at));
+    std::vector<int> lanes(size_t(b_.lanes()), 0);
+    for (int i = 1; i < b_.lanes(); ++i) lanes[size_t(i)] = b_.lanes() + i;
+    Value* first =
+        b_.ir().CreateShuffleVector(parts_.before[result], moved, lanes);
+    parts_.before[result] = moved;
+    return combined(sum, first);
   }
 
   Value* combined(Value* sum, Value* elements) {
     if (sum == nullptr) return elements;
     if (form_.combine == WindowCombine::sums) return b_.add(sum, elements);
-    return parts_.has_nan ? b_.max(sum, elements) : b_.max_fast(sum, elements);
+    return parts_.keeps_nan ? b_.max(sum, elements)
+                            : b_.max_fast(sum, elements);
   }
 
   Value* weight(int64_t tap) {
@@ -120,9 +178,10 @@ class Tile {
   Value* tap(int64_t k, Loads loads) {
     const int64_t at = k * form_.dilations[2];
     if (!pairs()) return loads(at);
-    const int64_t first = at / 2 * 2;
+    // Of three columns, pairs have the second and the third.
+    const int64_t first = carries() ? 1 : at / 2 * 2;
     Value* low = loads(first);
-    return every_second(low, loads(first + b_.lanes()), at % 2 != 0);
+    return every_second(low, loads(first + b_.lanes()), at != first);
   }
 
   Value* address(Value* row, int64_t at) {
@@ -176,20 +235,35 @@ class Tile {
     return b_.ir().CreateShuffleVector(low, high, lanes);
   }
 
-  // From the order of every_second() to that of columns.
-  Value* in_order(Value* sum) {
-    if (!pairs() || b_.lanes() == 4) return sum;
+  // By column, the lane that every_second() puts it into.
+  std::vector<int> lanes_of_columns() {
     std::vector<int> lanes(size_t(b_.lanes()));
     for (int group = 0; group < b_.lanes(); group += 4)
       for (int i = 0; i < 4; ++i)
         lanes[size_t(group / 2 + i % 2 + (i < 2 ? 0 : b_.lanes() / 2))] =
             group + i;
-    return b_.ir().CreateShuffleVector(sum, lanes);
+    return lanes;
+  }
+
+  // From the order of every_second() to that of columns.
+  Value* in_order(Value* sum) {
+    if (!pairs() || b_.lanes() == 4) return sum;
+    return b_.ir().CreateShuffleVector(sum, lanes_of_columns());
+  }
+
+  // In the order of every_second(), each column to the lane of the next one,
+  // the last one to the first.
+  Value* one_later(Value* elements) {
+    const std::vector<int> places = lanes_of_columns();
+    std::vector<int> lanes(places.size());
+    for (size_t i = 0; i < places.size(); ++i)
+      lanes[size_t(places[(i + 1) % places.size()])] = places[i];
+    return b_.ir().CreateShuffleVector(elements, lanes);
   }
 
   VectorBuilder& b_;
   const WindowForm& form_;
-  const PlaneTile& parts_;
+  PlaneTile& parts_;
   bool masked_;
   Value* first_;  // Of the row: what the left tap of the first place reads.
   int64_t shift_ = 0;         // Elements before the vector that is worked on.
@@ -208,8 +282,13 @@ std::map<int64_t, std::vector<RowUse>> window_rows(const WindowForm& form) {
   return rows;
 }
 
+Values columns_before(VectorBuilder& b, const WindowForm& form, PlaneTile& tile,
+                      Value* column) {
+  return Tile(b, form, tile, column, false).before();
+}
+
 std::vector<Values> emit_plane_tile(VectorBuilder& b, const WindowForm& form,
-                                    const PlaneTile& tile, Value* column,
+                                    PlaneTile& tile, Value* column,
                                     int64_t vectors, bool masked) {
   return Tile(b, form, tile, column, masked).run(vectors);
 }

@@ -30,18 +30,29 @@ struct PlaneTile {
   bool exact = false;
   Values weights;          // By tap, in all lanes; empty: they are in memory,
   Value* table = nullptr;  // here.
-  // Whether a NaN may be among the elements of a maximum.
-  bool has_nan = true;
-  Value* bias = nullptr;   // In all lanes; may be null.
-  Value* pad = nullptr;    // i64: columns before the input.
-  Value* width = nullptr;  // i64: columns of the input.
+  // Whether a maximum keeps NaN, which takes longer. Where it does not, `seen`
+  // tells of those that were met: in all lanes zero, or -1 in some.
+  bool keeps_nan = true;
+  Value* seen = nullptr;
+  // With program::carries_columns(), of tiles without masks: by row of the
+  // result, what the first tap of the first place reads, in lane 0.
+  Values before;
+  Value* outside = nullptr;  // Points to what counts outside the input.
+  Value* bias = nullptr;     // In all lanes; may be null.
+  Value* pad = nullptr;      // i64: columns before the input.
+  Value* width = nullptr;    // i64: columns of the input.
 };
 
-// The combined elements [row][vector] of the places from `column` on. With
-// `masked`, elements outside the input are not touched.
+// What PlaneTile::before is for a first tile at `column`; NaN is seen.
+Values columns_before(VectorBuilder& b, const program::WindowForm& form,
+                      PlaneTile& tile, Value* column);
+
+// The combined elements [row][vector] of the places from `column` on; updates
+// what the next tile is told. With `masked`, elements outside the input are not
+// touched.
 std::vector<Values> emit_plane_tile(VectorBuilder& b,
                                     const program::WindowForm& form,
-                                    const PlaneTile& tile, Value* column,
+                                    PlaneTile& tile, Value* column,
                                     int64_t vectors, bool masked);
 
 }  // namespace fxjit::jit

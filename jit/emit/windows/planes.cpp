@@ -20,6 +20,7 @@ class Planes {
   void emit() {
     tile_.pad = parts_.number(WindowNumber::pad_width);
     tile_.width = parts_.number(WindowNumber::width);
+    tile_.outside = parts_.zeros;
     // Rows outside the input are read here.
     parts_.fill_outside(tile_.width);
     b_.loop(parts_.args.begin(), parts_.args.end(), b_.i64(1),
@@ -42,17 +43,37 @@ class Planes {
     Value* is_last = b_.eq(block, b_.sub(blocks, b_.i64(1)));
     Value* end =
         b_.select(is_last, parts_.arguments.outer.back(), b_.add(first, each));
-    if (form_.combine == WindowCombine::sums) return emit_block(first, end);
-    const bool greatest = form_.combine == WindowCombine::maximum;
-    const auto emit = [&](bool special) {
-      tile_.has_nan = greatest && special;
-      tile_.exact = !greatest && special;
+    if (form_.combine == WindowCombine::products)
+      emit_products(first, end);
+    else if (form_.combine == WindowCombine::maximum)
+      emit_maximum(first, end);
+    else
+      emit_block(first, end);
+  }
+
+  void emit_products(Value* first, Value* end) {
+    const auto emit = [&](bool exact) {
+      tile_.exact = exact;
       emit_block(first, end);
       return Values{};
     };
     b_.if_else(
-        greatest ? has_nan() : has_infinite_weights(),
-        [&] { return emit(true); }, [&] { return emit(false); });
+        has_infinite_weights(), [&] { return emit(true); },
+        [&] { return emit(false); });
+  }
+
+  // A maximum of vectors that keeps NaN takes three instructions, a look at
+  // what is loaded less than one: rows that met NaN are computed again.
+  void emit_maximum(Value* first, Value* end) {
+    Value* none = llvm::Constant::getNullValue(b_.vec(b_.i32()));
+    if (seen_ == nullptr) seen_ = b_.stack_slot(none->getType());
+    b_.store_raw(none, seen_);
+    tile_.keeps_nan = false;
+    emit_block(first, end);
+    b_.if_then(b_.any(b_.ne(b_.load_raw(none->getType(), seen_), none)), [&] {
+      tile_.keeps_nan = true;
+      emit_block(first, end);
+    });
   }
 
   // The rows from `first` to `end`; the last of them may be computed twice.
@@ -60,54 +81,6 @@ class Planes {
     Value* last = b_.sub(end, b_.i64(form_.rows));
     b_.loop(first, end, b_.i64(form_.rows),
             [&](Value* y) { emit_rows(b_.min(y, last)); });
-  }
-
-  // Whether a NaN is in the plane of the input: a look at all elements takes
-  // less time than a maximum that keeps it.
-  Value* has_nan() {
-    Value* none = llvm::Constant::getNullValue(b_.vec(b_.i32()));
-    const auto walk = [&](WindowNumber size, WindowNumber step, Value* base,
-                          Value* seen, auto row) {
-      return b_.loop(b_.i64(0), parts_.number(size), b_.i64(1), {seen},
-                     [&](Value* i, const Values& carried) {
-                       Value* at =
-                           parts_.floats(base, b_.mul(i, parts_.number(step)));
-                       return Values{row(at, carried[0])};
-                     })[0];
-    };
-    Value* seen = walk(
-        WindowNumber::depth, WindowNumber::depth_step, plane_, none,
-        [&](Value* slice, Value* carried) {
-          return walk(
-              WindowNumber::height, WindowNumber::row_step, slice, carried,
-              [&](Value* row, Value* known) { return nan_of_row(row, known); });
-        });
-    return b_.any(b_.ne(seen, none));
-  }
-
-  Value* nan_of_row(Value* row, Value* seen) {
-    const int64_t step = 2 * b_.lanes();
-    const auto with = [&](Value* known, Value* low, Value* high) {
-      Value* bad = b_.ir().CreateFCmpUNO(low, high);
-      return b_.bit_or(known, b_.ir().CreateSExt(bad, known->getType()));
-    };
-    Value* whole = b_.sub(tile_.width, b_.i64(step - 1));
-    const Values found = b_.loop(
-        b_.i64(0), whole, b_.i64(step), {seen, b_.i64(0)},
-        [&](Value* x, const Values& carried) {
-          Value* at = parts_.floats(row, x);
-          llvm::Type* type = b_.vec(b_.f32());
-          Value* high = b_.load_raw(type, b_.offset(at, b_.f32(), b_.lanes()));
-          return Values{with(carried[0], b_.load_raw(type, at), high),
-                        b_.add(x, b_.i64(step))};
-        });
-    return b_.loop(found[1], tile_.width, b_.i64(b_.lanes()), {found[0]},
-                   [&](Value* x, const Values& carried) {
-                     Value* mask = b_.tail_mask(b_.sub(tile_.width, x));
-                     Value* rest =
-                         b_.load(DType::f32, parts_.floats(row, x), mask);
-                     return Values{with(carried[0], rest, rest)};
-                   })[0];
   }
 
   // The weights and the bias of a channel of the result.
@@ -216,10 +189,24 @@ class Planes {
     Value* lanes = b_.i64(b_.lanes());
     b_.loop_by(start, width_, [&](Value* x) {
       Value* column = form_.narrow ? x : b_.min(x, b_.sub(width_, lanes));
-      store(rows, column, emit_plane_tile(b_, form_, tile_, column, 1, true));
+      looking([&] {
+        store(rows, column, emit_plane_tile(b_, form_, tile_, column, 1, true));
+      });
       Value* next = b_.add(x, lanes);
       return b_.select(b_.eq(next, first), b_.sub(end, x), lanes);
     });
+  }
+
+  // Tiles of `emit` add to what was seen of NaN.
+  void looking(llvm::function_ref<void()> emit) {
+    if (!looks()) return emit();
+    tile_.seen = b_.load_raw(b_.vec(b_.i32()), seen_);
+    emit();
+    b_.store_raw(tile_.seen, seen_);
+  }
+
+  bool looks() const {
+    return form_.combine == WindowCombine::maximum && !tile_.keeps_nan;
   }
 
   // From `first` on, so many vectors at a time; gives the first place that is
@@ -228,12 +215,42 @@ class Planes {
                      int64_t vectors) {
     const int64_t step = vectors * b_.lanes();
     Value* end = b_.sub(last, b_.i64(step - b_.lanes() - 1));
-    return b_.loop(
-        first, end, b_.i64(step), {first}, [&](Value* x, const Values&) {
+    return b_.if_else(
+        b_.lt(first, end),
+        [&] {
+          Value* left = first;
+          looking([&] { left = emit_vectors(rows, first, end, vectors); });
+          return Values{left};
+        },
+        [&] { return Values{first}; })[0];
+  }
+
+  // Carried are what was seen and the columns that tiles hand on.
+  Value* emit_vectors(const std::vector<Values>& rows, Value* first, Value* end,
+                      int64_t vectors) {
+    Value* step = b_.i64(vectors * b_.lanes());
+    Values before;
+    if (program::carries_columns(form_))
+      before = columns_before(b_, form_, tile_, first);
+    Values init{first};
+    if (looks()) init.push_back(tile_.seen);
+    init.insert(init.end(), before.begin(), before.end());
+    const auto take = [&](const Values& carried) {
+      if (looks()) tile_.seen = carried[1];
+      tile_.before.assign(carried.begin() + 1 + int(looks()), carried.end());
+    };
+    const Values left =
+        b_.loop(first, end, step, init, [&](Value* x, const Values& carried) {
+          take(carried);
           store(rows, x, emit_plane_tile(b_, form_, tile_, x, vectors, false));
           if (form_.fetches_ahead) fetch_ahead(rows, x);
-          return Values{b_.add(x, b_.i64(step))};
-        })[0];
+          Values next{b_.add(x, step)};
+          if (looks()) next.push_back(tile_.seen);
+          next.insert(next.end(), tile_.before.begin(), tile_.before.end());
+          return next;
+        });
+    take(left);
+    return left[0];
   }
 
   void fetch_ahead(const std::vector<Values>& rows, Value* x) {
@@ -284,6 +301,7 @@ class Planes {
   Value* plane_ = nullptr;
   Value* depth_ = nullptr;
   Value* first_weight_ = nullptr;  // Of the channel.
+  Value* seen_ = nullptr;          // Where PlaneTile::seen waits.
   Values planes_;
 };
 

@@ -21,6 +21,7 @@ int64_t reach_of(const WindowStep& step) {
   const int64_t lanes = step.code.lanes, stride = step.strides[2];
   const int64_t last = (step.taps[2] - 1) * step.dilations[2];
   if (stride == 1) return last + lanes;
+  if (carries_columns(step)) return 1 + 2 * lanes;
   if (stride == 2) return last / 2 * 2 + 2 * lanes;
   return last + (lanes - 1) * stride + 1;
 }
@@ -31,6 +32,14 @@ int64_t last_inside(const WindowStep& step) {
   if (room < 0) return -1;
   return std::min<int64_t>(room / step.strides[2],
                            step.inner - step.code.lanes);
+}
+
+// The first place, of those where vectors begin, that loads no padding.
+int64_t first_inside(const WindowStep& step) {
+  const int64_t handed_on = carries_columns(step) ? 1 : 0;
+  const int64_t padded = support::ceil_div(
+      std::max<int64_t>(0, step.pads[2] - handed_on), step.strides[2]);
+  return support::round_up(padded, step.code.lanes);
 }
 
 // Of an input of 8 bits.
@@ -83,14 +92,12 @@ std::string form_key(const WindowForm& form) {
 // In the order of WindowNumber.
 std::vector<int64_t> window_numbers(const WindowStep& step) {
   const WindowCode& code = step.code;
-  const int64_t padded = support::ceil_div(step.pads[2], step.strides[2]);
   std::vector<int64_t> numbers{step.multiplier};
   for (const Dims* dims : {&step.sizes, &step.pads, &step.steps})
     numbers.insert(numbers.end(), dims->begin(), dims->end());
-  for (int64_t number :
-       {code.row_blocks, code.rows_of_block,
-        support::round_up(padded, code.lanes), last_inside(step), code.ring_row,
-        code.weights_at, code.strip_at, outside_of(step)})
+  for (int64_t number : {code.row_blocks, code.rows_of_block,
+                         first_inside(step), last_inside(step), code.ring_row,
+                         code.weights_at, code.strip_at, outside_of(step)})
     numbers.push_back(number);
   FXJIT_CHECK(numbers.size() == static_cast<size_t>(WindowNumber::count),
               "window: the numbers of a step are not those of its code");

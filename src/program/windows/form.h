@@ -54,6 +54,14 @@ struct WindowForm {
   int64_t ring_rows() const { return (taps[1] - 1) * dilations[1] + 1; }
 };
 
+// Over planes: whether the first column under a window is the last one under
+// the window before, so that tiles along a row hand it on. `window` is a form
+// or a step.
+bool carries_columns(const auto& window) {
+  return window.combine != WindowCombine::products && window.strides[2] == 2 &&
+         window.taps[2] == 3 && window.dilations[2] == 1;
+}
+
 // Of a step that was analysed; so are its numbers.
 WindowForm window_form(const WindowStep& step);
 
@@ -76,9 +84,11 @@ enum class WindowNumber : uint8_t {
   column_step,
   row_blocks,     // A plane's tasks ...
   rows_of_block,  // ... are this many rows each, the last one the rest.
-  first_inside,   // Places whose vector sees no padding: a multiple of lanes,
-  last_inside,    // ... and the last one at which a vector may begin.
-  ring_row,       // Floats of a row of turned planes.
+  // Places whose vector loads no padding: a multiple of lanes, and the last one
+  // at which a vector may begin. Columns that are handed on are no loads.
+  first_inside,
+  last_inside,
+  ring_row,  // Floats of a row of turned planes.
   // Floats of scratch, which begins with zeros for what lies outside the input,
   // and then has the turned rows:
   weights_at,  // weights in the order in which tiles read them, ...

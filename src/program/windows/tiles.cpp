@@ -14,7 +14,7 @@ WindowTile plane_tile(const WindowStep& step) {
   WindowTile tile{2, 1};
   if (!held)
     tile.rows = 4;
-  else if (is_large_plane(step))
+  else if (is_large_plane(step) && step.has_weights())
     tile.rows = 1;
   while (tile.rows > std::max<int64_t>(1, step.rows())) tile.rows /= 2;
   if (!held && step.columns() >= 2 * step.code.lanes) tile.across = 2;
