@@ -32,16 +32,28 @@ Value* EpilogueOperands::at(size_t i, Value* row, Value* column) const {
   return b_.offset(at, b_.memory_type(access.dtype), column);
 }
 
+Values EpilogueOperands::numbers() const {
+  Values numbers;
+  for (size_t i = 0; i < epilogue_.extras.size(); ++i) {
+    const TileAccess& access = epilogue_.extras[i];
+    const bool is_number = access.row == 0 && access.column == 0;
+    numbers.push_back(is_number ? b_.load_broadcast(access.dtype, first_[i])
+                                : nullptr);
+  }
+  return numbers;
+}
+
 void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
                         const std::vector<TileAccess>& extras,
                         const std::vector<TileAccess>& outputs,
                         llvm::function_ref<Value*(size_t)> address, Value* sum,
-                        Value* mask) {
+                        Value* mask, const Values& numbers) {
   BodyValues values(b, body, b.lanes(), [&](BodyValues&, int32_t id) {
     const ScalarInstr& instr = body.instrs[id];
     if (instr.prim != Prim::input) return static_cast<Value*>(nullptr);
     if (instr.slot == 0) return sum;
     const auto slot = static_cast<size_t>(instr.slot - 1);
+    if (slot < numbers.size() && numbers[slot] != nullptr) return numbers[slot];
     const TileAccess& access = extras[slot];
     Value* at = address(slot);
     return access.column == 0 ? b.load_broadcast(access.dtype, at)

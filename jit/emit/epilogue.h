@@ -20,6 +20,10 @@ class EpilogueOperands {
   // Operand `i` in this row and column; a null column is the first.
   Value* at(size_t i, Value* row, Value* column) const;
 
+  // The extras that are one number for all of the call, in all lanes; null for
+  // the others. Loaded here, as no store can be known not to change them.
+  Values numbers() const;
+
  private:
   VectorBuilder& b_;
   const program::Epilogue& epilogue_;
@@ -28,12 +32,13 @@ class EpilogueOperands {
 
 // Input slot 0 of `body` is `sum`, extras from 1. `address` gives the first
 // element of operand `i`, extras first, for this vector. Lanes that are off in
-// `mask` are not touched; null means that none is.
+// `mask` are not touched; null means that none is. Extras that are not null in
+// `numbers` are not loaded; it may be empty.
 void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
                         const std::vector<program::TileAccess>& extras,
                         const std::vector<program::TileAccess>& outputs,
                         llvm::function_ref<Value*(size_t i)> address,
-                        Value* sum, Value* mask);
+                        Value* sum, Value* mask, const Values& numbers = {});
 
 // Epilogues whose program::body_cost is more are emitted once and looped over,
 // the sums waiting in the first-level cache: a fraction of the code for nearly

@@ -27,8 +27,11 @@ Value run_contract(const ValueList& args) {
   ValueList parts;
   if (is_integral(args[0].as_tensor().dtype()))
     return run_integer_contract(args[0], args[1].as_sequence()[0].as_tensor());
-  for (const Value& weight : args[1].as_sequence())
-    parts.push_back(eager_call("matmul", {args[0], weight}));
+  for (const Value& weight : args[1].as_sequence()) {
+    const bool whole = is_integral(weight.as_tensor().dtype());
+    parts.push_back(eager_call(whole ? "fxjit.weight_product" : "matmul",
+                               {args[0], weight}));
+  }
   return eager_call("cat", {Value::list(parts), -1});
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <iterator>
 #include <optional>
 
@@ -31,6 +32,7 @@ constexpr Facts kFacts[] = {{"f32", 32, {kAllRows, kAllRows, kAllRows}},
                             {"bf16", 16, {kAllRows, kAllRows, kAllRows}},
                             {"f28", 28, {0, 0, 3}},
                             {"fixed24", 24, {0, 2, 4}},
+                            {"bytes", 8, {kAllRows, kAllRows, kAllRows}},
                             {"quads1", 8, {0, 0, 0}},
                             {"quads2", 8, {0, 0, 0}},
                             {"quads4", 8, {0, 0, 0}}};
@@ -45,6 +47,10 @@ const Facts& facts_of(Format format) {
 bool is_half(float value) {
   return std::bit_cast<uint32_t>(static_cast<float>(Half(value))) ==
          std::bit_cast<uint32_t>(value);
+}
+
+bool is_byte(float value) {
+  return value >= -128 && value <= 127 && value == std::trunc(value);
 }
 
 bool is_bfloat16(float value) {
@@ -90,12 +96,20 @@ std::optional<Coding> try_format(std::span<const PackSource> sources,
         return coding;
       }
       return std::nullopt;
+    case Format::bytes:
+      if (all_are(sources, depth, is_byte)) return coding;
+      return std::nullopt;
     case Format::quads1:
     case Format::quads2:
     case Format::quads4:
       break;  // Integers alone have them.
   }
   throw InternalError("weight format out of range");
+}
+
+void pack_bytes(const float* from, int64_t count, std::byte* out) {
+  auto* to = reinterpret_cast<int8_t*>(out);
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<int8_t>(from[i]);
 }
 
 void pack_halves(const float* from, int64_t count, Format format,
@@ -151,6 +165,7 @@ bool pack_matrix(std::span<const PackSource> sources, int64_t depth,
       return false;
     case Format::f16:
     case Format::bf16:
+    case Format::bytes:
       break;
     case Format::quads1:
     case Format::quads2:
@@ -159,7 +174,10 @@ bool pack_matrix(std::span<const PackSource> sources, int64_t depth,
   }
   const int64_t count = packed_depth(depth) * width;
   for_panels(sources, depth, width, [&](int64_t number, const float* panel) {
-    pack_halves(panel, count, coding.format, out + number * count * 2);
+    if (coding.format == Format::bytes)
+      pack_bytes(panel, count, out + number * count);
+    else
+      pack_halves(panel, count, coding.format, out + number * count * 2);
   });
   return false;
 }

@@ -23,6 +23,7 @@ enum class Format : uint8_t {
   bf16,
   f28,      // 23 bits of mantissa, the sign, 4 bits for 14 exponents.
   fixed24,  // Fixed point, a scale for each column.
+  bytes,    // Whole numbers of i8.
   quads1,   // 8-bit integers, see quads.h: so many quads are added in 16 bits.
   quads2,
   quads4,

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
@@ -179,6 +180,77 @@ TEST(QuantisedTensors, WhatIsNoNumberIsTheLeast) {
                                  got.data_as<int32_t>() + got.numel()),
                 ::testing::ElementsAreArray(wanted));
   }
+}
+
+// x (w - q) t in double precision.
+Tensor real_product(const Tensor& x, const Tensor& w, int zero,
+                    const Tensor& scale) {
+  const int64_t rows = x.size(0), depth = x.size(1), columns = w.size(0);
+  const Tensor out = Tensor::empty({rows, columns}, DType::f32);
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < columns; ++n) {
+      double sum = 0;
+      for (int64_t k = 0; k < depth; ++k) {
+        const uint8_t bits = w.data_as<uint8_t>()[n * depth + k];
+        const int number =
+            w.dtype() == DType::u8 ? int{bits} : static_cast<int8_t>(bits);
+        sum += double{x.data_as<float>()[m * depth + k]} * (number - zero);
+      }
+      out.data_as<float>()[m * columns + n] =
+          static_cast<float>(sum * double{scale.data_as<float>()[n]});
+    }
+  return out;
+}
+
+// Weights of float products stay integers, with a scale for each column.
+TEST(QuantisedTensors, WeightsOfFloatProducts) {
+  const int64_t depth = kNumbers, columns = 37;
+  for (const auto& [dtype, zero] :
+       {std::pair{DType::i8, 0}, {DType::u8, 128}, {DType::u8, 3}})
+    for (const int64_t rows : {1, 5, 16, 70}) {
+      const Tensor w = all_bytes(dtype, columns);
+      const Tensor scale =
+          (testing::random_tensor({columns, 1}) + 3.0).as_tensor();
+      const Tensor x = testing::random_tensor({rows, depth});
+      const auto gm = fx::symbolic_trace(nn::lambda(
+          "Model", {"x"},
+          [&](nn::Module& self, Value x) {
+            const Value weight =
+                function("fxjit.dequantize",
+                         {self.attr("weight"), scale, number_of(dtype, zero)});
+            return nn::functional::linear(x, weight);
+          },
+          {{"weight", nn::Parameter(w)}}));
+      const Tensor wanted = real_product(x, w, zero, scale);
+      for (CpuLevel level : testing::host_levels()) {
+        compile(*gm, testing::options_for(level));
+        EXPECT_EQ(testing::value_difference(gm(x), wanted, 1e-5, 0.05), "");
+        const auto steps = testing::steps_for(*gm, ValueList{x});
+        ASSERT_EQ(steps.size(), 1u);
+        if (zero != 3) EXPECT_EQ(steps[0].label, "matmul+mul");
+      }
+    }
+}
+
+// As torchao writes it: a cast, a product, a scale.
+TEST(QuantisedTensors, CastWeightsStayNarrow) {
+  const Tensor w = all_bytes(DType::i8, 1100);
+  const Tensor x = testing::random_tensor({9, kNumbers});
+  const Tensor scale = Tensor::full({1100}, 1.0f);
+  const auto gm = fx::symbolic_trace(nn::lambda(
+      "Model", {"x"},
+      [&](nn::Module& self, Value x) {
+        const Value weight = method(self.attr("weight"), "to", {DType::f32});
+        return matmul(x, transpose(weight, 0, 1)) * scale;
+      },
+      {{"weight", nn::Parameter(w)}}));
+  compile(*gm, testing::quick());
+  EXPECT_EQ(testing::value_difference(gm(x), real_product(x, w, 0, scale), 1e-5,
+                                      0.05),
+            "");
+  const auto steps = testing::steps_for(*gm, ValueList{x});
+  ASSERT_EQ(steps.size(), 1u);
+  EXPECT_EQ(steps[0].label, "matmul+mul");
 }
 
 }  // namespace TEST_FILE

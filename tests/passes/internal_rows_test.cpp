@@ -54,6 +54,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.recurrence", Aliasing::never},
     {"fxjit.integer_matmul", Aliasing::never},
     {"fxjit.integer_conv", Aliasing::never},
+    {"fxjit.weight_product", Aliasing::never},
     {"fxjit.dequantize", Aliasing::never},
     {"fxjit.quantize", Aliasing::never},
     {"fxjit.lookup", Aliasing::never},

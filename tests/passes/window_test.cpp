@@ -60,6 +60,30 @@ TEST(Windows, OfPooling) {
                 ElementsAre("contraction: window+div"));
 }
 
+Tensor bytes_of(const Tensor& numbers, DType dtype) {
+  return ((Value(numbers) + 2.0) * 31.0).as_tensor().to(dtype);
+}
+
+// What lies outside counts as the zero point; sums are whole.
+TEST(Windows, OfIntegers) {
+  const Tensor image = bytes_of(kImage, DType::u8);
+  const Tensor filters = bytes_of(kFilters, DType::i8);
+  for (const int zero : {0, 77})
+    EXPECT_THAT(fused(
+                    [&](Value x) {
+                      const Dims one(2, 1);
+                      return function("fxjit.integer_conv",
+                                      {x, filters, one, one, one, one, 6,
+                                       Tensor::full({}, zero, DType::u8),
+                                       Value(), DType::f32});
+                    },
+                    {image}),
+                ::testing::Contains("contraction: window"));
+  EXPECT_THAT(
+      fused([](Value x) { return F::max_pool2d(x, Value(3)); }, {image}),
+      ::testing::Contains("contraction: window+cast"));
+}
+
 TEST(Windows, LeaveChannelsInnermostThere) {
   const Tensor last = random_tensor({2, 9, 11, 6})
                           .as_strided({2, 6, 9, 11}, {594, 1, 66, 6}, 0);

@@ -42,6 +42,7 @@ class IntegerEmitter {
               return Values{emit_group(group, carried[0])};
             });
     Value* rows = call_number(b_, offsetof(IntegerCall, rows));
+    numbers_ = operands_.numbers();
     b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* row) { finish_row(row); });
     b_.ret();
   }
@@ -85,6 +86,7 @@ class IntegerEmitter {
           Value* at = b_.mul(quad, b_.i64(kRowBytes));
           Value* rows = b_.offset_bytes(lhs_, at);
           Value* factors = b_.offset_bytes(weights, at);
+          b_.prefetch(b_.offset_bytes(factors, kBytesAhead));
           for (int q = 0; q < weights::kQuadMultiple; q += parts)
             sum = b_.add(
                 sum, quad_sums(load_quads(rows, q), load_quads(factors, q)));
@@ -104,6 +106,8 @@ class IntegerEmitter {
   }
 
   static constexpr int64_t kRowBytes = kQuadColumns * kQuadRows;
+  // What a single row waits for comes from memory; a step reads a line of it.
+  static constexpr int64_t kBytesAhead = 4096;
 
   Value* load_quads(Value* base, int64_t quad) {
     return b_.load_raw(bytes_type(), b_.offset_bytes(base, quad * kRowBytes),
@@ -117,6 +121,7 @@ class IntegerEmitter {
 
   // What the sums of four columns begin with.
   Value* row_start(Value* column) {
+    if (!form_.has_starts) return b_.splat(b_.ir().getInt32(0), 4);
     Value* columns = b_.load_raw(b_.vec(b_.i32(), 4),
                                  b_.offset(column_sums_, b_.i32(), column));
     Value* start = b_.splat(b_.load_raw(b_.i32(), row_starts_), 4);
@@ -147,6 +152,8 @@ class IntegerEmitter {
   }
 
   Values start_sums(Value* column) {
+    if (!form_.has_starts)
+      return Values(at(form_.vectors, 0), b_.splat(b_.ir().getInt32(0)));
     Values columns, sums;
     for (int64_t j = 0; j < kQuadColumns; ++j) {
       Value* sum = b_.load_raw(
@@ -328,7 +335,8 @@ class IntegerEmitter {
         b_.load_raw(b_.vec(b_.i32()), b_.offset(sums_, b_.i32(), place));
     emit_tile_epilogue(
         b_, form_.epilogue, form_.extras, form_.outputs,
-        [&](size_t i) { return operands_.at(i, row, column); }, sum, mask);
+        [&](size_t i) { return operands_.at(i, row, column); }, sum, mask,
+        numbers_);
   }
 
   VectorBuilder& b_;
@@ -336,6 +344,7 @@ class IntegerEmitter {
   Value *lhs_, *weights_, *column_sums_, *fix_ends_, *fixes_, *row_starts_,
       *sums_, *quads_, *sums_row_, *column_factor_;
   EpilogueOperands operands_;
+  Values numbers_;  // Of the epilogue.
 };
 
 }  // namespace

@@ -170,7 +170,7 @@ class TileEmitter {
       Value*& to = sum[row * vectors + vector];
       to = b_.fma(factors[row], weights[vector], to);
     };
-    const bool unpacks = form_.weights != weights::Format::f32;
+    const bool unpacks = weights::is_paired(form_.weights);
     for (size_t r = 0; unpacks && r < rows(); ++r)
       factors.push_back(factor(p, r, k, fixed));
     for (size_t v = 0; v < vectors; ++v) {

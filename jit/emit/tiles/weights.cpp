@@ -27,10 +27,14 @@ Value* TileWeights::vector(Value* block, int64_t row, int64_t vector) {
     return coded(block, row * in_row + vector);
   if (is_scaled()) return fixed(block, row * in_row + vector);
   Value* at = b_.offset_bytes(block, row * row_bytes_ + vector * bytes);
+  const int alignment = static_cast<int>(bytes);
+  if (format_ == weights::Format::bytes)
+    return b_.convert(b_.load(DType::i8, at, b_.lanes(), alignment), DType::i8,
+                      DType::f32);
   const DType dtype = format_ == weights::Format::f16    ? DType::f16
                       : format_ == weights::Format::bf16 ? DType::bf16
                                                          : DType::f32;
-  return b_.load(dtype, at, b_.lanes(), static_cast<int>(bytes));
+  return b_.load(dtype, at, b_.lanes(), alignment);
 }
 
 // Unpacks 28-bit weights. Each lane gets its three stored bytes, the last of

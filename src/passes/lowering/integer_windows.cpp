@@ -50,6 +50,21 @@ Value padded(GraphBuilder& b, const Value& x, const Window& window,
               {x, window.pads(), known ? number_of(*known) : 0});
 }
 
+// An image [N, C, H, W] so. Planes are padded before they are turned: their
+// rows are copied whole.
+Value padded_image(GraphBuilder& b, const Value& x, const Window& window,
+                   const Value& zero) {
+  const Value image = channels_to_back(b, x);
+  const bool are_planes = val_of(image).stride(-1) != 1;
+  const Tensor* const known = b.constant_of(zero);
+  if (!are_planes || !window.is_padded() || (!known && !zero.is_none()))
+    return padded(b, image, window, zero);
+  const Dims pads{window.before[1], window.after[1], window.before[0],
+                  window.after[0]};
+  return channels_to_back(
+      b, call(b, "constant_pad_nd", {x, pads, known ? number_of(*known) : 0}));
+}
+
 // [N, OH, OW, ...] with the numbers of each window behind.
 Value windows_of(GraphBuilder& b, const Value& x, const Window& window) {
   const Tensor t = val_of(x);
@@ -223,8 +238,7 @@ Value lower_integer_conv(GraphBuilder& b, const ops::Op&,
   if (by_channel)
     return lower_by_channel(b, args, window,
                             Tensor(*b.constant_of(weight.numbers)));
-  const Value image =
-      with_last_dim_dense(b, padded(b, channels_to_back(b, x), window, zero));
+  const Value image = with_last_dim_dense(b, padded_image(b, x, window, zero));
   const Value matrix = window_matrix(b, weight.numbers);
   const Value sums = b.call(
       contract_op(), {windows_of(b, image, window), Value::list({matrix})});

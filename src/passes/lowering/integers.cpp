@@ -107,6 +107,23 @@ Value short_factor(GraphBuilder& b, const Value& x, const Value& zero) {
 
 }  // namespace
 
+// Weights stay as they are where i8 holds them without their zero points.
+Value lower_weight_product(GraphBuilder& b, const ops::Op&,
+                           const ValueList& args) {
+  const IntegerFactor weight = without_zero(b, {args[1], args[2]});
+  const bool fits = weight.zero.is_none() &&
+                    val_of(weight.numbers).dtype() == DType::i8 &&
+                    b.constant_of(weight.numbers);
+  if (!fits) {
+    const Value one = b.constant(Tensor::full({}, 1.0f), true);
+    return call(
+        b, "matmul",
+        {args[0], call(b, "fxjit.dequantize", {args[1], one, args[2]})});
+  }
+  return b.call(contract_op(),
+                {addressable(b, args[0], 0), Value::list({weight.numbers})});
+}
+
 Value lower_integer_matmul(GraphBuilder& b, const ops::Op&,
                            const ValueList& args) {
   const Value &x = args[0], &w = args[1];

@@ -35,6 +35,8 @@ LowerNodeFn lower_node;
 LowerFn lower_contraction;
 // Lowers fxjit.integer_matmul by a constant matrix; none for others.
 LowerFn lower_integer_matmul;
+// fxjit.weight_product.
+LowerFn lower_weight_product;
 // fxjit.integer_conv of one group over two dims; none for others.
 LowerFn lower_integer_conv;
 // Lowers attention; none leaves it to its decomposition.

@@ -3,9 +3,16 @@
 //   matmul(dequantize(x, s, p),             cast(integer_matmul(x, w, p, q),
 //          dequantize(w, t, q))     ==>          f32) * (s * t)
 //
-// and convolutions by constant filters those of theirs. Not where a scale or
-// zero point differs along the depth, nor of few rows or columns by what is not
-// constant. Linear layers and addmm are products of this kind and an addition.
+// and convolutions by constant filters those of theirs. Constant matrices stay
+// integers in products of floats as well:
+//
+//   matmul(x, dequantize(w, t, q))   ==>   weight_product(x, w, q) * t
+//
+// Not where a scale or zero point differs along the depth, nor of few rows or
+// columns by what is not constant. Linear layers and addmm are products of this
+// kind and an addition.
+#include <algorithm>
+#include <array>
 #include <optional>
 
 #include "src/ops/eager/convolution.h"
@@ -36,9 +43,23 @@ bool is_worth_packing(const Tensor& left, const Tensor& right) {
 }
 
 struct IntegerProduct {
-  Quantised left, right;
-  bool by_column = false;  // The right matrix is [N, K].
+  fx::NodePtr real = nullptr;     // The left factor, of floats ...
+  std::optional<Quantised> left;  // ... or of integers.
+  Quantised right;                // Whose scale may be none.
+  bool by_column = false;         // The right matrix is [N, K].
 };
+
+// A constant of i8 as floats.
+std::optional<Quantised> widened(fx::NodePtr node) {
+  static const std::array casts{&ops::get_op("cast"), &ops::get_op("to")};
+  if (std::find(casts.begin(), casts.end(), node->called_op()) == casts.end() ||
+      !node->arg_node(0)->is(fx::Opcode::get_attr))
+    return std::nullopt;
+  if (node->val_tensor().dtype() != DType::f32 ||
+      node->arg_node(0)->val_tensor().dtype() != DType::i8)
+    return std::nullopt;
+  return Quantised{node->arg_node(0), {}, {}};
+}
 
 std::optional<IntegerProduct> integer_product(const fx::Node& node) {
   const ops::Op* const op = node.called_op();
@@ -54,19 +75,22 @@ std::optional<IntegerProduct> integer_product(const fx::Node& node) {
     right = right->arg_node(0);
     product.by_column = !product.by_column;
   }
-  const auto x = quantised(left), w = quantised(right);
-  if (!x || !w || !x->fits({1})) return std::nullopt;
+  auto x = quantised(left), w = quantised(right);
+  if (!w) x.reset(), w = widened(right);
+  if (x && !x->fits({1})) x.reset();
+  if (!w || (!x && left->val_tensor().dtype() != DType::f32))
+    return std::nullopt;
   const Tensor& matrix = w->input->val_tensor();
   if (w->input->is(fx::Opcode::get_attr)) {
     if (matrix.dim() != 2) return std::nullopt;
     const Dims columns =
         product.by_column ? Dims{matrix.size(0), 1} : Dims{1, matrix.size(1)};
     if (!w->fits(columns)) return std::nullopt;
-  } else if (product.by_column || !w->fits({1}) ||
+  } else if (!x || product.by_column || !w->fits({1}) ||
              !is_worth_packing(left->val_tensor(), matrix)) {
     return std::nullopt;
   }
-  product.left = *x, product.right = *w;
+  product.real = left, product.left = x, product.right = *w;
   return product;
 }
 
@@ -78,15 +102,20 @@ Value over_columns(CallWriter& write, const Value& parameter) {
 }
 
 fx::NodePtr written(CallWriter& write, const IntegerProduct& product) {
-  const auto& [x, w, by_column] = product;
+  const auto& [real, x, w, by_column] = product;
   const Value matrix = by_column
                            ? Value(write.call("transpose", {w.input, 0, 1}))
                            : Value(w.input);
+  const Value zero = over_columns(write, w.zero);
+  const Value factor = over_columns(write, w.scale);
+  if (!x) {
+    const fx::NodePtr sums =
+        write.call("fxjit.weight_product", {real, matrix, zero});
+    return factor.is_none() ? sums : write.call("mul", {sums, factor});
+  }
   const fx::NodePtr sums =
-      write.call("fxjit.integer_matmul",
-                 {x.input, matrix, x.zero, over_columns(write, w.zero)});
-  const fx::NodePtr scale =
-      write.call("mul", {x.scale, over_columns(write, w.scale)});
+      write.call("fxjit.integer_matmul", {x->input, matrix, x->zero, zero});
+  const fx::NodePtr scale = write.call("mul", {x->scale, factor});
   return write.call("mul", {write.call("cast", {sums, DType::f32}), scale});
 }
 

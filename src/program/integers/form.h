@@ -42,6 +42,8 @@ struct IntegerForm : Epilogue {  // Without sizes.
   int vectors = 1;  // Of rows; 0: one row, lanes are columns of several quads.
   // Quads that are added in 16 bits; 0: the numbers have 16 bits, in pairs.
   int group = 1;
+  // Sums begin with what stands for numbers that were moved.
+  bool has_starts = false;
 
   friend bool operator==(const IntegerForm&, const IntegerForm&) = default;
 };

@@ -59,6 +59,28 @@ uint32_t sum_of(const uint8_t* row, int64_t depth, bool is_signed) {
   return sum;
 }
 
+// Whether the depth is runs of whole quads, and nobody asks for the sums of
+// rows: these are packed from where they lie. Others are gathered first.
+bool has_whole_runs(const IntegerStep& step) {
+  if (step.rhs == DType::u8 || step.depth_axes.empty()) return false;
+  const int64_t run =
+      step.depth_axes.back().size * static_cast<int64_t>(dtype_size(step.lhs));
+  return run > 0 && run % kQuadRows == 0;
+}
+
+// As memcpy, which takes longer for few bytes of a number that only the call
+// knows.
+void copy_run(const uint8_t* from, int64_t length, uint8_t* to) {
+  constexpr int64_t kWord = sizeof(uint64_t), kMost = 64;
+  if (length < kWord || length > kMost) {
+    std::memcpy(to, from, static_cast<size_t>(length));
+    return;
+  }
+  for (int64_t at = 0; at + kWord < length; at += kWord)
+    std::memcpy(to + at, from + at, kWord);
+  std::memcpy(to + length - kWord, from + length - kWord, kWord);
+}
+
 // Numbers of several bytes are as many bytes.
 IntegerStep in_bytes(IntegerStep step) {
   const auto size = static_cast<int64_t>(dtype_size(step.lhs));
@@ -83,8 +105,9 @@ IntegerScratch::IntegerScratch(const IntegerStep& step, int lanes)
   const int64_t quads = weights::QuadLayout(depth, step.columns).quads;
   const int64_t lines = step.tile_rows > 1 ? step.tile_rows : kQuadColumns;
   row_at = round_up(lines * quads * kQuadRows, kLine);
-  const int64_t row = step.depth_axes.size() > 1 ? depth : 0;
-  starts_at = round_up(row_at + row, kLine);
+  const bool is_gathered = step.tile_rows == 1 || !has_whole_runs(step);
+  row_bytes = is_gathered ? quads * kQuadRows : 0;
+  starts_at = round_up(row_at + step.tile_rows * row_bytes, kLine);
   sums_at =
       round_up(starts_at + step.tile_rows * int64_t{sizeof(int32_t)}, kLine);
   bytes = sums_at + step.tile_rows * sums_row * int64_t{sizeof(int32_t)};
@@ -93,7 +116,7 @@ IntegerScratch::IntegerScratch(const IntegerStep& step, int lanes)
 IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
     : step_(in_bytes(step)),
       lanes_(weights::tile_shape(level).lanes),
-      layout_(step_.depth, step.columns),
+      layout_(step.depth_bytes(), step.columns),
       scratch_(step, lanes_),
       pieces_(step_.depth_axes),
       accesses_(step.extras) {
@@ -104,12 +127,13 @@ IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
   for (int vectors = std::min(most, 1); vectors <= most; ++vectors)
     forms_.push_back(
         {step.without_sizes(), vectors,
-         step.lhs == DType::i16 ? 0 : weights::quad_group(step.weights)});
+         step.lhs == DType::i16 ? 0 : weights::quad_group(step.weights),
+         step.lhs == DType::i8 || step.rhs == DType::u8});
 }
 
 void IntegerRun::find_pieces() {
   piece_ = step_.depth_axes.back().size;
-  if (piece_ == 0 || piece_ % kQuadRows != 0 || step_.rhs == DType::u8) return;
+  if (scratch_.row_bytes > 0) return;
   RowWalk walk(pieces_, 0);
   for (int64_t at = 0; at < step_.depth; at += piece_, walk.advance())
     piece_offsets_.push_back(walk.offset());
@@ -137,7 +161,8 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
   const bool is_signed = step_.lhs == DType::i8;
   const int64_t rows = vectors == 0 ? 1 : int64_t{vectors} * lanes_;
   const int64_t places = vectors == 0 ? kQuadColumns : rows;
-  const RowPacker packer{step_.depth, layout_.quads, places * kQuadRows,
+  const int64_t depth = std::max(step_.depth, scratch_.row_bytes);
+  const RowPacker packer{depth, layout_.quads, places * kQuadRows,
                          is_signed ? 0x80808080 : 0};
   auto* const starts =
       reinterpret_cast<int32_t*>(call.scratch + scratch_.starts_at);
@@ -155,27 +180,28 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
                     call.scratch);
     return;
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    const auto* const row = gathered(begins[r], call.scratch + scratch_.row_at);
-    if (vectors == 0)
-      packer.pack_one(row, call.scratch);
-    else
-      packer.pack(row, call.scratch + r * kQuadRows);
+  auto* row = reinterpret_cast<uint8_t*>(call.scratch + scratch_.row_at);
+  for (int64_t r = 0; r < rows; ++r, row += scratch_.row_bytes) {
+    if (scratch_.row_bytes > 0) begins[r] = gathered(begins[r], row);
     const uint32_t sum =
-        step_.rhs == DType::u8 ? sum_of(row, step_.depth, is_signed) : 0;
+        step_.rhs == DType::u8 ? sum_of(begins[r], step_.depth, is_signed) : 0;
     starts[r] = static_cast<int32_t>(sum * weights::kUnsignedShift);
   }
+  if (vectors == 0)
+    packer.pack_one(begins[0], call.scratch);
+  else
+    packer.pack_all({begins, static_cast<size_t>(rows)}, {{0}},
+                    scratch_.row_bytes, call.scratch);
 }
 
-// The numbers of a row one after the other.
-const uint8_t* IntegerRun::gathered(const uint8_t* from, std::byte* row) const {
-  const std::vector<IntegerAxis>& axes = step_.depth_axes;
-  if (axes.size() <= 1) return from;
-  const int64_t length = axes.back().size;
+// The numbers of a row one after the other, and zeros up to whole quads.
+const uint8_t* IntegerRun::gathered(const uint8_t* from, uint8_t* row) const {
+  const int64_t length = step_.depth_axes.back().size;
   RowWalk walk(pieces_, 0);
   for (int64_t at = 0; at < step_.depth; at += length, walk.advance())
-    std::memcpy(row + at, from + walk.offset(), static_cast<size_t>(length));
-  return reinterpret_cast<const uint8_t*>(row);
+    copy_run(from + walk.offset(), length, row + at);
+  std::fill(row + step_.depth, row + scratch_.row_bytes, uint8_t{0});
+  return row;
 }
 
 void IntegerRun::place_operands(const StepCall& call, const Place& place,

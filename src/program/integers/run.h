@@ -17,8 +17,9 @@ struct IntegerScratch {
   IntegerScratch(const IntegerStep& step, int lanes);
 
   int64_t sums_row;  // In elements.
-  // The packed rows come first; one row is gathered at `row_at`.
-  int64_t row_at, starts_at, sums_at, bytes;
+  // The packed rows come first; those that are gathered before, of `row_bytes`
+  // each, are at `row_at`.
+  int64_t row_at, row_bytes, starts_at, sums_at, bytes;
 };
 
 // Immutable once its kernels are set, and thread-safe then.
@@ -40,7 +41,7 @@ class IntegerRun {
 
   void find_pieces();
   Place place_of(int64_t task) const;
-  const uint8_t* gathered(const uint8_t* from, std::byte* row) const;
+  const uint8_t* gathered(const uint8_t* from, uint8_t* row) const;
   void pack_rows(const StepCall& call, const Place& place, int vectors) const;
   void place_operands(const StepCall& call, const Place& place,
                       TileOperand* operands) const;
@@ -52,8 +53,7 @@ class IntegerRun {
   weights::QuadLayout layout_;
   IntegerScratch scratch_;
   std::vector<IntegerAxis> pieces_;  // Depth but for its last dim.
-  // Where the runs of the depth begin in lhs; none unless they are whole quads
-  // and nobody asks for the sums of rows.
+  // Where the runs of the depth begin in lhs, if rows are packed from there.
   std::vector<int64_t> piece_offsets_;
   int64_t piece_ = 0;                 // Bytes of a run.
   std::vector<TileAccess> accesses_;  // Extras, then outputs.

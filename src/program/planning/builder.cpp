@@ -124,6 +124,12 @@ OperandRef PlanBuilder::pack_winograd(const Placed& weight, int64_t tile) {
   return place_packed(std::move(packed));
 }
 
+OperandRef PlanBuilder::pack_bytes(const Placed& weight) {
+  weights::PackSpec packed = weight_of({{weight, weight.constant}}, false);
+  packed.formats = {weights::Format::bytes};
+  return place_packed(std::move(packed));
+}
+
 OperandRef PlanBuilder::pack_integers(const Placed& weight) {
   weights::PackSpec packed = weight_of({{weight, weight.constant}}, false);
   packed.formats = {weights::Format::quads1, weights::Format::quads2,

@@ -77,7 +77,9 @@ class PlanBuilder {
   // Packs a convolution's weight transformed for tiles of `tile` by `tile`
   // results (weights::PackSpec::winograd_tile).
   OperandRef pack_winograd(const Placed& weight, int64_t tile);
-  // The same of a matrix of 8-bit integers.
+  // The same of whole numbers of 8 bits, which stay so.
+  OperandRef pack_bytes(const Placed& weight);
+  // The same of a matrix of 8-bit integers for products of integers.
   OperandRef pack_integers(const Placed& weight);
   // The operand of a packed weight; equal ones are packed once.
   OperandRef place_packed(weights::PackSpec weight);

@@ -151,7 +151,10 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   step.rhs_batched = batch > 0;
   step.strict = builder.options().strict_sums;
   std::vector<OperandRef> refs{lhs.ref()};
-  if (all_constant(call, weights) && batch == 0) {
+  const Placed& first = call.inputs.at(weights[0].as_node());
+  if (first.val.dtype() == DType::i8) {
+    refs.push_back(builder.pack_bytes(first));
+  } else if (all_constant(call, weights) && batch == 0) {
     std::vector<PlanBuilder::Piece> pieces;
     for (const Value& weight : weights) {
       const Placed& placed = call.inputs.at(weight.as_node());
@@ -170,7 +173,8 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   }
   bind_epilogue(call, node, batch, refs, step);
   if (builder.options().library_products &&
-      builder.level() == CpuLevel::avx512) {
+      builder.level() == CpuLevel::avx512 &&
+      first.val.dtype() != DType::i8) {
     step.analyse(builder.options().machine);
     const StepPlan plan = step.plan(builder.level());
     const auto results = static_cast<int32_t>(step.outputs.size());

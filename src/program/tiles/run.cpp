@@ -53,6 +53,7 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
           weights::header_bytes(step.weights, step.columns, tile_.width())) {
   FXJIT_CHECK(!step.cut.starts.empty(), "tiles: the step was not analysed");
   FXJIT_CHECK(step.weights == weights::Format::f32 ||
+                  step.weights == weights::Format::bytes ||
                   (step.rows <= tile_.max_rows && step.batch == 1),
               "one tile of rows reads narrow weights");
   add_strides(step.extras);
@@ -107,7 +108,8 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   wanted.depth_parts = depth_parts(rows * wanted.vectors * panels);
   // A single tile leaves no time to fetch behind; then the hardware's own
   // prefetching of one stream does better.
-  wanted.prefetches = step_.rows > tile_.max_rows && !step_.rhs_batched;
+  wanted.prefetches = step_.rows > tile_.max_rows && !step_.rhs_batched &&
+                      step_.weights == weights::Format::f32;
   wanted.weights = step_.weights;
   wanted.lhs = step_.lhs;
   wanted.sums = step_.sums;

@@ -1,9 +1,12 @@
 // Recurrent layers: of each direction the product with its inputs, and
-// fxjit.recurrence, which has all that ONNX's cells have.
+// fxjit.recurrence, which has all that ONNX's cells have. Of the layer with
+// quantised weights that product is one of integers; the states are multiplied
+// as they are, by dequantised weights.
 #include <algorithm>
 #include <initializer_list>
 
 #include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/ops/microsoft.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -104,17 +107,85 @@ std::vector<Operand> results_of(const Layer& layer, const Cell& cell,
   return {y, h, c};
 }
 
-Results run(const Call& call, const Cell& cell) {
+// What the inputs [length, n, features] and the states of a direction are
+// multiplied by: weights [width, features] of the inputs, and of the states.
+struct RealWeights {
+  RealWeights(const Call& call, const Layer&) : call(call) {}
+
+  Value gates(const Value& x, int64_t direction, const Value& bias) const {
+    return nn::functional::linear(x, select(call[1], 0, direction), bias);
+  }
+  Value of_states(int64_t direction) const {
+    return select(call[2], 0, direction);
+  }
+
+  const Call& call;
+};
+
+// The same of matrices [directions, features, width] of 8 bits. Scales and zero
+// points stand behind the last input, of W and of R, one for each direction or
+// for each of its columns.
+class QuantisedWeights {
+ public:
+  QuantisedWeights(const Call& call, const Layer& layer) : call_(call) {
+    for (const size_t scale : {kScale, kScale + 2})
+      for (const size_t input : {scale, scale + 1})
+        check(input, layer.directions,
+              input == scale ? DType::f32 : call.dtype(matrix_of(scale)));
+    Call whole = call.with_inputs({Operand(layer.x)});
+    x_ = run_row(*find_row({}, "DynamicQuantizeLinear", 11), whole).items;
+  }
+
+  Value gates(const Value&, int64_t direction, const Value& bias) const {
+    const Value sums =
+        function("fxjit.integer_matmul",
+                 {x_[0].value, select(call_[1], 0, direction), x_[2].value,
+                  select(call_[kScale + 1], 0, direction)});
+    const Value real = cast(call_, sums, DType::f32) *
+                       (x_[1].value * select(call_[kScale], 0, direction));
+    return bias.is_none() ? real : real + bias;
+  }
+  Value of_states(int64_t direction) const {
+    const Value weight =
+        function("fxjit.dequantize", {select(call_[2], 0, direction),
+                                      select(call_[kScale + 2], 0, direction),
+                                      select(call_[kScale + 3], 0, direction)});
+    return transpose(weight, 0, 1);
+  }
+
+ private:
+  static constexpr size_t kScale = 8;
+
+  static size_t matrix_of(size_t scale) { return scale == kScale ? 1 : 2; }
+
+  void check(size_t input, int64_t directions, DType dtype) const {
+    const std::string name = "input " + std::to_string(input) + ": ";
+    if (call_.dtype(input) != dtype)
+      call_.fail(name + "expected the type " + std::string(dtype_name(dtype)) +
+                 ", got " + std::string(dtype_name(call_.dtype(input))));
+    const SizeList sizes = call_.sizes(input);
+    const bool fits = (sizes.size() == 1 || sizes.size() == 2) &&
+                      sizes[0].is_int() && sizes[0].as_int() == directions;
+    if (!fits)
+      call_.fail(name + "expected a number for each direction or column");
+  }
+
+  const Call& call_;
+  std::vector<Operand> x_;  // Integers, scale, zero point.
+};
+
+template <typename Weights>
+Results run_with(const Call& call, const Cell& cell) {
   const Layer layer = read_layer(call, cell);
   const std::vector<std::string> names = names_of(call, layer, cell);
+  const Weights factors(call, layer);
   const int64_t width = cell.gates * layer.hidden;
   ValueList gates, weights, biases, peepholes, activations;
   for (int64_t d = 0; d < layer.directions; ++d) {
     const Value bias = call.has(3) ? select(call[3], 0, d) : Value();
-    gates.push_back(nn::functional::linear(
-        layer.x, select(call[1], 0, d),
-        bias.is_none() ? Value() : narrow(bias, 0, 0, width)));
-    weights.push_back(select(call[2], 0, d));
+    gates.push_back(factors.gates(
+        layer.x, d, bias.is_none() ? Value() : narrow(bias, 0, 0, width)));
+    weights.push_back(factors.of_states(d));
     if (!bias.is_none()) biases.push_back(narrow(bias, 0, width, width));
     if (cell.gates == 4 && call.has(7))
       peepholes.push_back(select(call[7], 0, d));
@@ -144,8 +215,18 @@ Results run(const Call& call, const Cell& cell) {
                options));
 }
 
-Results lstm(Call& call) {
-  return run(call, {"lstm", 4, {0, 2, 3, 1}, {"Sigmoid", "Tanh", "Tanh"}});
+Results run(const Call& call, const Cell& cell) {
+  return run_with<RealWeights>(call, cell);
+}
+
+Cell lstm_cell() {
+  return {"lstm", 4, {0, 2, 3, 1}, {"Sigmoid", "Tanh", "Tanh"}};
+}
+
+Results lstm(Call& call) { return run(call, lstm_cell()); }
+
+Results quantised_lstm(Call& call) {
+  return run_with<QuantisedWeights>(call, lstm_cell());
 }
 
 Results gru(Call& call) {
@@ -155,6 +236,7 @@ Results gru(Call& call) {
 Results rnn(Call& call) { return run(call, {"rnn", 1, {}, {"Tanh"}}); }
 
 constexpr OpRow kRecurrentOps[] = {
+    {.op = "DynamicQuantizeLSTM", .run = quantised_lstm, .domain = kMicrosoft},
     {.op = "GRU", .since = 7, .run = gru},
     {.op = "LSTM", .since = 7, .run = lstm},
     {.op = "RNN", .since = 7, .run = rnn},

@@ -38,6 +38,12 @@ Value decompose_integer_conv(const OpCall& call) {
   return call.has(9) ? cast_to(sums, call[9].as_dtype()) : sums;
 }
 
+Value decompose_weight_product(const OpCall& call) {
+  const Value w = cast_to(call[1], DType::f32);
+  return fxjit::matmul(call[0],
+                       call.has(2) ? w - cast_to(call[2], DType::f32) : w);
+}
+
 Value infer_dequantize(const OpCall& call) {
   return Tensor::meta(call.tensor(0).sizes(), DType::f32);
 }
@@ -87,6 +93,9 @@ constexpr OpRow kQuantizedRows[] = {
                  "input, weight, stride, pad_before, pad_after, dilation, "
                  "groups, input_zero=None, weight_zero=None, dtype=None",
                  "fxjit.integer_conv", decompose_integer_conv),
+    // f32 times a matrix of 8 bits less its zero points.
+    composed_row("fxjit.weight_product", "input, weight, zero_point=None",
+                 "fxjit.weight_product", decompose_weight_product),
     custom_row("fxjit.dequantize", "input, scale, zero_point=None",
                "fxjit.dequantize", infer_dequantize, dequantize),
     custom_row("fxjit.quantize", "input, scale, zero_point, low, high, dtype",
