@@ -133,17 +133,19 @@ Model::Call Model::call_of(const nb::args& args,
   Call call;
   Arrays arrays{.extent = extent_};
   for (const nb::handle arg : args) {
-    arrays.type = type_of_input(call.args.size());
+    const size_t i = call.args.size();
+    arrays.type = type_of_input(i);
     call.args.push_back(
-        value_of(arg, "argument " + std::to_string(call.args.size()), arrays));
+        value_of(taken(i, arg), "argument " + std::to_string(i), arrays));
   }
   for (const auto& [key, value] : kwargs) {
     const auto name = nb::cast<std::string>(key);
     if (name == "out") {
       take_outputs(call, value, arrays);
     } else {
-      arrays.type = type_of_input(name);
-      call.kwargs.emplace_back(name, value_of(value, name, arrays));
+      const size_t i = place_of(name);
+      arrays.type = type_of_input(i);
+      call.kwargs.emplace_back(name, value_of(taken(i, value), name, arrays));
     }
   }
   finish(call, arrays);
@@ -182,16 +184,19 @@ nb::object Model::call(const nb::args& args, const nb::kwargs& kwargs) const {
     result = run(call);
     copy_later(call);
   }
-  return call.out ? call.out : result_object(result, call.kind);
+  if (call.out) return call.out;
+  const nb::object made = result_object(result, call.kind);
+  return containers_.is_none() ? made : containers_(made);
 }
 
 nb::list Model::call_leaves(const nb::list& leaves) const {
   Call call;
   Arrays arrays{.extent = extent_};
   for (const nb::handle leaf : leaves) {
-    arrays.type = type_of_input(call.args.size());
+    const size_t i = call.args.size();
+    arrays.type = type_of_input(i);
     call.args.push_back(
-        value_of(leaf, "input " + std::to_string(call.args.size()), arrays));
+        value_of(taken(i, leaf), "input " + std::to_string(i), arrays));
   }
   finish(call, arrays);
   ValueList results;
@@ -228,7 +233,7 @@ nb::list Model::inputs() const {
     }
     nb::object one =
         kind(input.str(), input.name, input.path,
-             is_tensor ? name_of(input.dtype, input.carried) : nb::none(),
+             is_tensor ? nb::cast(std::string(input.type_name())) : nb::none(),
              sizes_of(input.sizes), example, most);
     if (is_constant)
       one.attr("constant") = nb::make_tuple(object_of(input.constant, kind_));
@@ -299,10 +304,15 @@ std::vector<std::pair<std::string, Tensor>> Model::written() const {
 }
 
 Model* Model::copy() const {
-  if (!file_) return new Model(name_, module_->deep_copy(), options_, kind_);
+  if (!file_) {
+    auto* const made = new Model(name_, module_->deep_copy(), options_, kind_);
+    made->containers_ = containers_;
+    return made;
+  }
   auto made = std::make_unique<Model>(
       file_.path(), weights_ ? weights_.path() : "", options_, name_);
   made->by_path_ = by_path_;
+  made->containers_ = containers_;
   const auto state = made->module_->state_dict();
   for (const auto& [name, tensor] : written())
     for (const auto& [theirs, target] : state)
@@ -341,15 +351,16 @@ nb::tuple Model::reduced() const {
   };
   const nb::module_ saved = nb::module_::import_("fxjit.saved");
   if (by_path_)
-    return nb::make_tuple(saved.attr("restore_by_path"),
-                          nb::make_tuple(name_, file_.place(), weights_.place(),
-                                         options_, written_arrays()));
+    return nb::make_tuple(
+        saved.attr("restore_by_path"),
+        nb::make_tuple(name_, file_.place(), weights_.place(), options_,
+                       written_arrays(), containers_));
   return nb::make_tuple(
       saved.attr("restore"),
       nb::make_tuple(
           name_, bytes(archive()),
           weights_ ? nb::object(bytes(weights_.bytes())) : nb::none(), options_,
-          written_arrays()));
+          written_arrays(), containers_));
 }
 
 void Model::set_written(const nb::dict& tensors) const {

@@ -38,6 +38,11 @@ class Model {
   // known.
   nanobind::list call_leaves(const nanobind::list& leaves) const;
 
+  // What is called with the result of each call, and gives what the caller
+  // gets; None: nothing.
+  nanobind::object containers() const { return containers_; }
+  void set_containers(nanobind::object made) { containers_ = std::move(made); }
+
   nanobind::list inputs() const;  // Of fxjit.report.Input.
   nanobind::list outputs()
       const;  // Of fxjit.report.Output; empty where unnamed.
@@ -91,7 +96,8 @@ class Model {
   void finish(Call& call, const Arrays& arrays) const;
   void find_carried_types();
   CarriedType type_of_input(size_t i) const;
-  CarriedType type_of_input(std::string_view path) const;
+  size_t place_of(std::string_view path) const;  // Of an input of such types.
+  nanobind::object taken(size_t i, nanobind::handle argument) const;
   CarriedType type_of_output(size_t i) const;
   nanobind::object output_object(const Value& result, size_t i,
                                  ArrayKind kind) const;
@@ -116,6 +122,9 @@ class Model {
   std::optional<pt2::Program> program_;
   nn::Ref<fx::GraphModule> module_;
   bool carries_ = false;  // The file declares types that tensors lack.
+  // What makes numbers of an input's strings, once made.
+  mutable std::vector<nanobind::object> text_places_;
+  nanobind::object containers_ = nanobind::none();
   ArrayKind kind_ = ArrayKind::numpy;
   Extent extent_ = Extent::elements;  // Of arguments.
   mutable bool warned_ = false;       // Of gradients; under Python's lock.

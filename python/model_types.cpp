@@ -14,6 +14,8 @@ bool carries(const auto& described) {
   });
 }
 
+bool has_texts(const imported::Input& input) { return !input.texts.empty(); }
+
 bool has_labels(const imported::Output& output) {
   return !output.texts.empty() || !output.columns.empty();
 }
@@ -31,22 +33,38 @@ void collect_tensors(const Value& value, std::vector<Tensor>& tensors) {
 }  // namespace
 
 void Model::find_carried_types() {
-  if (program_)
-    carries_ = carries(program_->inputs) || carries(program_->outputs) ||
-               std::ranges::any_of(program_->outputs, has_labels);
+  if (!program_) return;
+  carries_ = carries(program_->inputs) || carries(program_->outputs) ||
+             std::ranges::any_of(program_->inputs, has_texts) ||
+             std::ranges::any_of(program_->outputs, has_labels);
+}
+
+// An argument; strings as their places in the list that the input has. What
+// finds these is made at the first call: loading does without Python.
+nb::object Model::taken(size_t i, nb::handle argument) const {
+  if (!carries_ || i >= program_->inputs.size() ||
+      !has_texts(program_->inputs[i]))
+    return nb::borrow(argument);
+  text_places_.resize(program_->inputs.size());
+  nb::object& places = text_places_[i];
+  const pt2::Input& input = program_->inputs[i];
+  if (!places.is_valid())
+    places = nb::module_::import_("fxjit.labels")
+                 .attr("TextPlaces")(input.path, input.texts);
+  return places(argument);
+}
+
+size_t Model::place_of(std::string_view path) const {
+  size_t i = 0;
+  if (carries_)
+    while (i < program_->inputs.size() && program_->inputs[i].path != path) ++i;
+  return i;
 }
 
 // Where a file declares such types, its inputs and results are no containers.
 CarriedType Model::type_of_input(size_t i) const {
   return carries_ && i < program_->inputs.size() ? program_->inputs[i].carried
                                                  : CarriedType::none;
-}
-
-CarriedType Model::type_of_input(std::string_view path) const {
-  if (carries_)
-    for (const pt2::Input& input : program_->inputs)
-      if (input.path == path) return input.carried;
-  return CarriedType::none;
 }
 
 CarriedType Model::type_of_output(size_t i) const {

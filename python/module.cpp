@@ -136,6 +136,8 @@ void register_model(nb::module_& module) {
                    "the pickle is read. ValueError for models without a file.")
       .def("__reduce__", &Model::reduced)
       .def("_set_written", &Model::set_written)
+      .def_prop_rw("_containers", &Model::containers, &Model::set_containers,
+                   nb::for_setter(nb::arg("made").none()))
       .def("__repr__", &Model::describe);
 }
 

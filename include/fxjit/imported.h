@@ -52,6 +52,9 @@ struct Input {
   CarriedType carried = CarriedType::none;
   std::vector<Size> sizes;   // A tensor's.
   bool any_rank = false;     // The file tells no sizes of the tensor.
+  // Where the file declares a tensor of strings, which the library has not: the
+  // tensor holds places in this list, -1 for texts that are not there.
+  std::vector<std::string> texts = {};
   Value constant;            // The constant, if it is one.
 
   // "d['b']: float32[s0, 3]"

@@ -17,7 +17,11 @@ def compile(module, args=(), kwargs=None, *, dynamic_shapes=None, **options):
         program = _in_known_functions(
             torch.export.export(module, args, kwargs, dynamic_shapes=dynamic_shapes))
     _host_functions(program)
-    return _loaded(program, f"{type(module).__name__}.pt2", options)
+    tree = _named_tuples(program.module_call_graph[0].signature.out_spec)
+    model = _loaded(program, f"{type(module).__name__}.pt2", options)
+    if tree is not None:
+        model._containers = NamedTuples(tree)
+    return model
 
 
 def load_in_known_functions(path, options):
@@ -53,6 +57,44 @@ def _loaded(program, name, options):
         path = os.path.join(folder, name)
         torch.export.save(program, path)
         return Model(path, "", options)  # Keeps the file mapped after it is removed.
+
+
+class NamedTuples:
+    """Makes named tuples of the tuples that a file has for them. `tree`: of a result without any,
+    None; else the class and the trees of its items, by key for dicts."""
+
+    def __init__(self, tree):
+        self._tree = tree
+
+    def __call__(self, result):
+        return _with_names(self._tree, result)
+
+    def __reduce__(self):
+        return NamedTuples, (self._tree,)
+
+
+def _with_names(tree, value):
+    if tree is None:
+        return value
+    kind, items = tree
+    if isinstance(items, dict):
+        return kind((key, _with_names(items[key], item)) for key, item in value.items())
+    made = map(_with_names, items, value)
+    # Those of torch.return_types take one iterable.
+    return kind(*made) if hasattr(kind, "_fields") else kind(made)
+
+
+def _named_tuples(spec):
+    """The tree for NamedTuples of a result's."""
+    items = [_named_tuples(child) for child in spec.children()]
+    kind = spec.context if spec.type is collections.namedtuple else spec.type
+    if isinstance(kind, type) and issubclass(kind, tuple) and kind is not tuple:
+        return kind, items
+    if not any(items):
+        return None
+    if kind in (dict, collections.OrderedDict):
+        return kind, dict(zip(spec.context, items, strict=True))
+    return (kind, items) if kind in (tuple, list) else None
 
 
 def _in_known_containers(spec):

@@ -8,7 +8,7 @@ from ._fxjit import MissingFunctions, Model
 from .exported import host_functions_of
 
 
-def restore(name, program, weights, options, written):
+def restore(name, program, weights, options, written, containers=None):
     """The model of which a pickle holds the files' bytes."""
     with tempfile.TemporaryDirectory(prefix="fxjit-") as folder:
         path, weights_path = os.path.join(folder, "program"), ""
@@ -20,14 +20,16 @@ def restore(name, program, weights, options, written):
                 file.write(weights)
         model = _model(path, weights_path, options, name)  # Keeps what it maps.
     model._set_written(written)
+    model._containers = containers
     return model
 
 
-def restore_by_path(name, path, weights_path, options, written):
+def restore_by_path(name, path, weights_path, options, written, containers=None):
     """The model of which a pickle names the files."""
     model = _model(path, weights_path, options, name)
     model.pickled_by_path = True
     model._set_written(written)
+    model._containers = containers
     return model
 
 

@@ -16,6 +16,7 @@ std::string range_text(const Size& size) {
 }  // namespace
 
 std::string_view Input::type_name() const {
+  if (!texts.empty()) return "string";
   return carried == CarriedType::none ? dtype_name(dtype)
                                       : carried_name(carried);
 }

@@ -88,7 +88,16 @@ ValueList read_values(const fs::path& folder, const std::string& kind,
 std::string run_data_set(const onnx::Program& program,
                          const onnx::GraphInfo& graph,
                          const fs::path& folder) {
-  const ValueList inputs = read_values(folder, "input", graph.inputs);
+  ValueList inputs;
+  if (std::ranges::any_of(program.inputs, [](const onnx::Input& input) {
+        return !input.texts.empty();
+      }))
+    for (size_t i = 0; i < program.inputs.size(); ++i)
+      inputs.push_back(read_stored_places(
+          (folder / ("input_" + std::to_string(i) + ".pb")).string(),
+          program.inputs[i].texts));
+  else
+    inputs = read_values(folder, "input", graph.inputs);
   const ValueList expected = read_values(folder, "output", graph.outputs);
   const Value result = program.run(inputs);
   const ValueList results = program.outputs.size() == 1

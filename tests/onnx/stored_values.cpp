@@ -1,5 +1,6 @@
 #include "tests/onnx/stored_values.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "fxjit/functions.h"
@@ -37,6 +38,20 @@ Value read_stored_value(const std::string& path, const onnx::TypeInfo& type) {
   if (std::filesystem::file_size(path) == 0) return {};
   onnx::TensorFile file(path);
   return read_value(file, file.bytes(), type);
+}
+
+Tensor read_stored_places(const std::string& path,
+                          const std::vector<std::string>& texts) {
+  onnx::TensorFile file(path);
+  const onnx::TensorInfo info = onnx::read_tensor_info(file.bytes());
+  Dims sizes;
+  for (const int64_t size : info.dims) sizes.push_back(size);
+  std::vector<int64_t> places;
+  for (const std::string_view text : info.strings) {
+    const auto found = std::ranges::find(texts, text);
+    places.push_back(found == texts.end() ? -1 : found - texts.begin());
+  }
+  return Tensor::from(places, sizes);
 }
 
 Tensor parts_of(const Tensor& complex) {

@@ -44,6 +44,8 @@ def _value(name, kind, dtype, dims):
 def _attribute(name, value):
     if isinstance(value, int):
         return _field(1, name) + _field(3, value) + _field(20, 2)
+    if isinstance(value, float):
+        return _field(1, name) + _field(2, value) + _field(20, 1)
     if isinstance(value, str):
         return _field(1, name) + _field(4, value) + _field(20, 3)
     number, kind = _LISTS[type(value[0])]

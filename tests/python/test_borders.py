@@ -1,5 +1,8 @@
 """Storage offsets, strides and aliasing where tensors go into fxjit and come out of it."""
 
+import copy
+import functools
+import pickle
 import typing
 import warnings
 
@@ -260,15 +263,25 @@ class Pair(typing.NamedTuple):
     less: torch.Tensor
 
 
+def types_of(tree):
+    if isinstance(tree, dict):
+        return {key: types_of(item) for key, item in tree.items()}
+    items = tree if isinstance(tree, (tuple, list)) else ()
+    return type(tree), [types_of(item) for item in items]
+
+
 @pytest.mark.parametrize("function", [
     lambda x: x.max(1), lambda x: Pair(x + 1, x - 1),
     lambda x: {"sorted": [x.sort(1), x * 2], "pair": Pair(x, (x.topk(2), x))},
 ], ids=["of PyTorch", "of the user", "inside"])
-def test_named_tuples_come_as_tuples(function):
+def test_named_tuples_stay_what_they_are(function):
     x = torch.randn(3, 4)
-    got = fxjit.compile(Call(function).eval(), (x,))(x)
-    assert type(got) in (tuple, dict)
-    same(got, function(x))
+    expected = function(x)
+    model = fxjit.compile(Call(function).eval(), (x,))
+    for fast in (model, pickle.loads(pickle.dumps(model)), copy.copy(model)):
+        got = fast(x)
+        assert types_of(got) == types_of(expected)
+        same(got, expected)
 
 
 def test_one_example_for_two_inputs_stays_two():
@@ -324,3 +337,67 @@ def test_places_of_written_inputs(name):
             ours, theirs = torch.arange(40.), torch.arange(40.)
             same(compiled(ours.as_strided(*sizes)), function(theirs.as_strided(*sizes)))
             assert torch.equal(ours, theirs)
+
+
+ROW = torch.arange(-1., 3.)
+# PyTorch refuses them, warns of them as deprecated, or (index_fill_) both by type.
+OVERLAPPING = {
+    "column": lambda e: e.__setitem__((slice(None), 1), 5.),
+    "rows": lambda e: e.__setitem__(slice(1, None), 5.),
+    "mask": lambda e: e.masked_fill_(torch.eye(3, 4) > 0, 5.),
+    "masked source": lambda e: e.masked_scatter_(e > 0, torch.ones(12)),
+    "places": lambda e: e.index_fill_(0, torch.tensor([0]), 5.),
+    "tensor": lambda e: e.fill_(torch.tensor(5.)),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+def test_writes_to_elements_that_share_a_place_are_refused(name):
+    def function(x):
+        rows = x.view(1, 4).expand(3, 4)
+        OVERLAPPING[name](rows)
+        return rows + 1
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        fxjit.compile(Call(function).eval(), (ROW,))(ROW.clone())
+
+
+def test_numbers_are_written_to_elements_that_share_a_place():
+    def function(x):
+        rows = x.view(1, 4).expand(3, 4)
+        rows[0, 1] = 7.
+        rows[1].mul_(2)
+        return rows + 1, x.clone(), x.view(1, 4).expand(3, 4).fill_(5.)
+    same(fxjit.compile(Call(function).eval(), (ROW,))(ROW.clone()), function(ROW.clone()))
+
+
+def doubled(x, count):
+    for _ in range(count):
+        x = x + x
+        x = x * .5
+    return x
+
+
+def shared_softmax(x, count):
+    for _ in range(count):
+        x = torch.softmax(x + x, 1) + x
+    return x
+
+
+# What each level of a pass that calls itself would meet: chains, diamonds, views of views, writes.
+DEEP = {
+    "chain": lambda x: functools.reduce(lambda y, i: y + i % 3, range(2000), x),
+    "diamonds": lambda x: doubled(x, 1000),
+    "diamonds in rows": lambda x: shared_softmax(x, 100),
+    "views": lambda x: functools.reduce(lambda y, _: y.t(), range(2000), x) + 1,
+    "views between": lambda x: functools.reduce(lambda y, _: y.t() + 1, range(1000), x),
+    "writes": lambda x: functools.reduce(lambda y, i: y.add_(i % 2), range(500), x + 1),
+    "bytes": lambda x: functools.reduce(lambda y, i: y ^ i % 5, range(700), (x > 0).to(torch.uint8)),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_graphs(name):
+    x = torch.randn(4, 4)
+    model = fxjit.from_fx(torch.fx.symbolic_trace(DEEP[name]))
+    same(model(x), DEEP[name](x))
+    assert model.report().native

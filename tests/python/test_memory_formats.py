@@ -67,6 +67,9 @@ FUNCTIONS = {
                               x.roll(1, 1), x.tril(), x.reshape(2, -1), x.flatten(1), x.mT.reshape(2, -1),
                               x.permute(0, 2, 3, 1).contiguous(), x.repeat_interleave(2, 1),
                               x.contiguous(), x.clone(), x.mT.clone(), x.rot90(1, (2, 3)), x.diag_embed()),
+    "stacking": lambda x: (*(torch.stack([x, x * 2], d) for d in range(5)), torch.stack([x], 1),
+                           torch.stack([x, x.contiguous()]), torch.stack([x[:, :1], x[:, :1]], 1),
+                           torch.hstack([x, x]), torch.dstack([x, x]), torch.stack([x[0], x[0]], 1)),
     "picking": lambda x: (x[:, PLACES], x[PLACES % 2], x[..., PLACES], x.index_select(1, PLACES),
                           x.gather(1, x.argsort(1)), F.embedding(PLACES, SQUARE), x[:, PLACES, :, PLACES],
                           x.index_fill(1, PLACES, 0.), x.index_add(1, PLACES, x[:, :3]),
@@ -183,3 +186,19 @@ def test_what_sees_strides_sees_those_of_pytorch(way, name):
         if compiled is None or way is not by_torch:
             compiled = way(function, (lay(x),))
         check(compiled(lay(x)), function(lay(x)), f"{name}, {layout}")
+
+
+MADE = {
+    "zeros": lambda x: x.new_empty_strided((2, 3), (1, 2)).zero_(),
+    "full": lambda x: x.new_empty_strided((2, 3), (1, 2)).fill_(2.) + 1,
+    "several": lambda x: (x.new_empty_strided((2, 3), (1, 2)).zero_(), x + 1,
+                          torch.zeros_like(x.new_zeros(3, 2).t())),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_of_no_input_is_compiled(name):
+    x = torch.randn(4)
+    model = by_export(MADE[name], (x,))
+    check(model(x), MADE[name](x), name)
+    assert model.report().native

@@ -131,7 +131,11 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
   formulas_.emplace_back();
   input.path = std::string(info.name);
   Value value;
-  const TypeInfo* type = &info.type;
+  const bool has_texts = info.type.kind == TypeInfo::Kind::tensor &&
+                         info.type.element_type == kStringType;
+  const TypeInfo places =
+      has_texts ? with_places(info.type, input) : TypeInfo();
+  const TypeInfo* type = has_texts ? &places : &info.type;
   // An optional tensor is given or not; where it is an input, it is given.
   while (type->kind == TypeInfo::Kind::optional && !type->element.empty())
     type = &type->element[0];
@@ -162,7 +166,20 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
   Operand operand(value);
   operand.unsigned_bits = unsigned_bits_of(*type);
   operand.float8 = float8_of(*type);
+  if (has_texts) {
+    operand.texts = known_texts_;
+    operand.has_other_texts = true;
+  }
   if (!scope.define(info.name, operand)) fail_model("it is there twice");
+}
+
+// The type of the places of an input's strings.
+TypeInfo ModelReader::with_places(const TypeInfo& type, Input& input) {
+  if (!known_texts_) known_texts_ = texts_compared(graph_);
+  input.texts = *known_texts_;
+  TypeInfo places = type;
+  places.element_type = kInt64Type;
+  return places;
 }
 
 void ModelReader::read_sizes(const TypeInfo& type, Input& input) {
@@ -188,8 +205,10 @@ void ModelReader::describe_output(const TypeInfo& type, Output& output) {
 // Strings are what the graph makes of places in a list; other ways of making
 // them are none.
 void ModelReader::describe_texts(const Call& call, const TypeInfo& type,
-                                 Output& output) {
+                                 Output& output) const {
   if (call.has(0) && call.operand(0).texts) {
+    if (call.operand(0).has_other_texts)
+      call.fail("strings of an input are no results");
     output.texts = *call.operand(0).texts;
     output.dtype = DType::i64;
   } else if (call.has(0) && call.operand(0).columns) {

@@ -25,8 +25,9 @@ class ModelReader {
   void read_input(const ValueInfo& info, Scope& scope);
   void read_sizes(const TypeInfo& type, Input& input);
   static void describe_output(const TypeInfo& type, Output& output);
-  static void describe_texts(const Call& call, const TypeInfo& type,
-                             Output& output);
+  TypeInfo with_places(const TypeInfo& type, Input& input);
+  void describe_texts(const Call& call, const TypeInfo& type,
+                      Output& output) const;
   Value read_outputs(const Scope& scope);
   std::vector<std::pair<std::string, std::string>> facts() const;
   std::shared_ptr<const import::InputChecks> make_checks() const;
@@ -41,6 +42,7 @@ class ModelReader {
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   import::InputChecks::Formulas formulas_;
+  Texts known_texts_;  // What strings of inputs are places in.
 };
 
 }  // namespace fxjit::onnx

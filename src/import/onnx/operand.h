@@ -20,6 +20,9 @@ struct Numbers {
   DType dtype = DType::i64;
 };
 
+// A list that strings are places in.
+using Texts = std::shared_ptr<const std::vector<std::string>>;
+
 // The bits of an unsigned ONNX type that the library lacks and carries in the
 // next wider signed type (64: uint64, by its bits in int64). 0 for any other
 // type.
@@ -46,7 +49,8 @@ struct Operand {
   // One of the types of 8 bits that float16 carries (float8.h).
   CarriedType float8 = CarriedType::none;
   // What a tensor of strings is made of: the value holds places in this list.
-  std::shared_ptr<const std::vector<std::string>> texts;
+  Texts texts;
+  bool has_other_texts = false;  // -1 stands for any text that is not there.
   // The labels of the value's columns: it is a list of maps, a row each.
   std::shared_ptr<const ValueList> columns;
 

@@ -13,14 +13,15 @@ namespace {
 
 enum class Overlap : uint8_t {
   ignored,  // The order of the loop does not count, or torch does not ask.
+  beside,   // The same for other tensors, but no two elements share a place.
   partial,  // Other tensors may be the written one, but no part of it.
   any,      // Nor that.
 };
 
 constexpr RowFacts<Overlap>::Group kOverlaps[] = {
     {Overlap::ignored,
-     "fill_ zero_ masked_fill_ masked_scatter_ index_fill_ addmm_ baddbmm_ "
-     "cumsum_ cumprod_ tril_ triu_ resize_"},
+     "fill_ zero_ addmm_ baddbmm_ cumsum_ cumprod_ tril_ triu_ resize_"},
+    {Overlap::beside, "masked_fill_ masked_scatter_ index_fill_"},
     {Overlap::any,
      "scatter_ scatter_add_ scatter_reduce_ index_add_ index_copy_ "
      "index_put_"},
@@ -28,6 +29,8 @@ constexpr RowFacts<Overlap>::Group kOverlaps[] = {
 
 Overlap overlap_of(const OpCall& call) {
   static const auto* const all = new RowFacts<Overlap>(kOverlaps);
+  // torch copies what is a tensor.
+  if (call.op.name() == "fill_" && call[1].is_tensor()) return Overlap::beside;
   const Overlap* const fact = all->find(call.op.name());
   return fact ? *fact : Overlap::partial;
 }
@@ -48,8 +51,8 @@ Range range_of(const Tensor& t) {
 // tensors with gaps.
 bool share_elements(const Tensor& written, const Tensor& read,
                     Overlap refused) {
-  if (written.numel() == 0 || read.numel() == 0 || !is_dense(written) ||
-      !is_dense(read))
+  if (refused == Overlap::beside || written.numel() == 0 || read.numel() == 0 ||
+      !is_dense(written) || !is_dense(read))
     return false;
   const Range a = range_of(written), b = range_of(read);
   if (a.begin >= b.end || b.begin >= a.end) return false;

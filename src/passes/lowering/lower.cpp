@@ -11,6 +11,13 @@
 namespace fxjit::passes {
 namespace {
 
+// Calls without inputs may give tensors: what takes them looks for proxies.
+Value as_constants(GraphBuilder& builder, const Value& value) {
+  return map_leaves(value, [&](const Value& leaf) {
+    return leaf.is_tensor() ? builder.constant(leaf.as_tensor(), true) : leaf;
+  });
+}
+
 // A call of a normalised graph, lowered; `args` are of the builder.
 Value lowered_call(GraphBuilder& builder, const fx::Node& node, ValueList& args,
                    bool for_results) {
@@ -24,7 +31,7 @@ Value lowered_call(GraphBuilder& builder, const fx::Node& node, ValueList& args,
   // Several results are handled when their call is made.
   if (&op == &item_op() && args[0].is_sequence())
     return args[0].at(static_cast<size_t>(args[1].as_int()));
-  return builder.call(op, std::move(args));
+  return as_constants(builder, builder.call(op, std::move(args)));
 }
 
 }  // namespace

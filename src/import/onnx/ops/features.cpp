@@ -53,15 +53,35 @@ Results imputer(Call& call) {
                number_list(call, *numbers, dtype), x);
 }
 
-Results one_hot_encoder(Call& call) {
+// What places_in() gives of each string of the first input.
+Value places_of_texts(const Call& call,
+                      const std::vector<std::string_view>& list) {
+  return index_dim(integer_list(call, places_in(list, call.operand(0))), 0,
+                   call[0] + 1);
+}
+
+// Categories as numbers, and the input as numbers that are compared with them.
+std::pair<Value, Value> in_categories(const Call& call) {
+  if (call.operand(0).texts) {
+    const auto texts = call.texts("cats_strings");
+    if (texts.empty()) call.fail("attribute cats_strings is missing");
+    std::vector<int64_t> categories(texts.size());
+    std::iota(categories.begin(), categories.end(), int64_t{0});
+    return {integer_list(call, categories), places_of_texts(call, texts)};
+  }
   const auto categories = call.integers("cats_int64s");
-  if (!categories)
-    call.fail("attribute cats_int64s is missing; texts are not supported");
+  if (!categories) call.fail("attribute cats_int64s is missing");
+  return {integer_list(call, *categories), cast(call, call[0], DType::i64)};
+}
+
+Results one_hot_encoder(Call& call) {
+  const auto [categories, x] = in_categories(call);
+  const Value found = unsqueeze(x, -1) == categories;
   if (!call.flag("zeros", true))
-    call.fail("zeros 0: unknown categories cannot be refused");
-  const Value places = cast(call, call[0], DType::i64);
-  return cast(call, unsqueeze(places, -1) == integer_list(call, *categories),
-              DType::f32);
+    function("torch.ops.aten._assert_async.msg",
+             {function("torch.all", {function("torch.any", {found, -1})}),
+              "OneHotEncoder: a category is unknown"});
+  return cast(call, found, DType::f32);
 }
 
 // The table of an encoder: keys in increasing order, each once, the first one
@@ -113,37 +133,65 @@ Table read_keys(const Call& call) {
   return table;
 }
 
-Results label_encoder(Call& call) {
-  const Table table = read_keys(call);
-  const auto check = [&](size_t count) {
-    if (table.order.empty() ||
-        *std::max_element(table.order.begin(), table.order.end()) >= count)
-      call.fail("values: fewer than keys");
-  };
+// What a LabelEncoder gives: for each key of the table, in its order, a value,
+// and another for all that is no key.
+struct Labels {
   Value values;
   Value otherwise;
-  std::vector<std::string> texts;
+  std::vector<std::string> texts;  // The values, where they are texts.
+};
+
+Labels read_labels(const Call& call, const std::vector<size_t>& order) {
+  const auto check = [&](size_t count) {
+    if (order.empty() || *std::max_element(order.begin(), order.end()) >= count)
+      call.fail("values: fewer than keys");
+  };
+  Labels labels;
   if (const auto ints = call.integers("values_int64s")) {
     check(ints->size());
-    values = integer_list(call, picked(*ints, table.order));
-    otherwise = call.integer("default_int64", -1);
+    labels.values = integer_list(call, picked(*ints, order));
+    labels.otherwise = call.integer("default_int64", -1);
   } else if (const auto reals = call.reals("values_floats")) {
     check(reals->size());
-    values = number_list(call, picked(*reals, table.order), DType::f32);
-    otherwise = call.real("default_float", -0.0);
-  } else if (!call.texts("values_strings").empty()) {
-    const auto strings = call.texts("values_strings");
+    labels.values = number_list(call, picked(*reals, order), DType::f32);
+    labels.otherwise = call.real("default_float", -0.0);
+  } else if (const auto strings = call.texts("values_strings");
+             !strings.empty()) {
     check(strings.size());
-    for (const size_t i : table.order) texts.emplace_back(strings[i]);
-    texts.push_back(call.text("default_string", "_Unused"));
-    std::vector<int64_t> places(table.order.size());
+    for (const size_t i : order) labels.texts.emplace_back(strings[i]);
+    labels.texts.push_back(call.text("default_string", "_Unused"));
+    std::vector<int64_t> places(order.size());
     std::iota(places.begin(), places.end(), int64_t{0});
-    values = integer_list(call, places);
-    otherwise = static_cast<int64_t>(places.size());
+    labels.values = integer_list(call, places);
+    labels.otherwise = static_cast<int64_t>(places.size());
   } else {
     call.fail(
         "values: expected values_int64s, values_floats or values_strings");
   }
+  return labels;
+}
+
+Results labelled(const Labels& labels, const Value& found, const Value& place) {
+  const Value made =
+      where(found, index_dim(labels.values, 0, place), labels.otherwise);
+  if (labels.texts.empty()) return made;
+  return text_tensor(made, labels.texts);
+}
+
+Results label_encoder_of_texts(Call& call) {
+  const auto keys = call.texts("keys_strings");
+  if (keys.empty()) call.fail("attribute keys_strings is missing");
+  std::vector<size_t> order(keys.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const Labels labels = read_labels(call, order);
+  const Value place = places_of_texts(call, keys);
+  return labelled(labels, place >= 0, clamp(place, 0));
+}
+
+Results label_encoder(Call& call) {
+  if (call.operand(0).texts) return label_encoder_of_texts(call);
+  const Table table = read_keys(call);
+  const Labels labels = read_labels(call, table.order);
   const Value x = call[0];
   const auto last = static_cast<int64_t>(table.order.size()) - 1;
   const Value place =
@@ -152,9 +200,7 @@ Results label_encoder(Call& call) {
   Value found = key == x;
   if (table.has_nan)
     found = logical_or(found, logical_and(isnan(key), isnan(x)));
-  const Value made = where(found, index_dim(values, 0, place), otherwise);
-  if (texts.empty()) return made;
-  return text_tensor(made, std::move(texts));
+  return labelled(labels, found, place);
 }
 
 // Columns by number; of one row without dims in front, one row.

@@ -86,12 +86,15 @@ Value scatter_rows(const Call& call, int64_t count) {
     rows = rows * size;
     places = places * size + from_front(call, select(indices, -1, i), size);
   }
-  const Value x = reshape(call[0], Value::list({rows, -1}));
+  // Each size is told: there may be no elements, or nothing to write.
+  Value width = 1;
+  for (auto i = static_cast<size_t>(count); i < sizes.size(); ++i)
+    width = width * sizes[i];
+  const Value x = reshape(call[0], Value::list({rows, width}));
   const Value flat = reshape(places, Value::list({-1, 1}));
   const Value updates = reshape(
       call[2],
-      Value::list({function("torch.ops.aten.sym_size.int", {flat, 0}), -1}));
-  const Value width = function("torch.ops.aten.sym_size.int", {x, 1});
+      Value::list({function("torch.ops.aten.sym_size.int", {flat, 0}), width}));
   const Value scattered_rows =
       scattered(call, x, 0, expand(flat, Value::list({-1, width})), updates);
   return reshape(scattered_rows, list_of(sizes));

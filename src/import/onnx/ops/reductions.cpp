@@ -119,10 +119,13 @@ Results place_of(Call& call) {
 }
 
 // The elements before each one: the first is `start`, the last one is dropped.
-Value shifted(const Value& x, const Value& axis, double start) {
+// There may be none.
+Value shifted(const Call& call, const Value& x, const Value& axis,
+              double start) {
   const Value size = function("torch.ops.aten.sym_size.int", {x, axis});
-  const Value head = full_like(narrow(x, axis, 0, 1), start);
-  return cat(Value::list({head, narrow(x, axis, 0, size - 1)}), axis);
+  const Value line = sum(x, Value::list({axis}), true);
+  const Value head = cast(call, full_like(line, start), call.dtype(0));
+  return narrow(cat(Value::list({head, x}), axis), axis, 0, size);
 }
 
 template <bool kProduct>
@@ -131,7 +134,8 @@ Results running(Call& call) {
   const Value dims = Value::list({axis});
   const bool reverse = call.flag("reverse", false);
   Value x = reverse ? flip(call[0], dims) : call[0];
-  if (call.flag("exclusive", false)) x = shifted(x, axis, kProduct ? 1 : 0);
+  if (call.flag("exclusive", false))
+    x = shifted(call, x, axis, kProduct ? 1 : 0);
   Value result =
       function(kProduct ? "torch.cumprod" : "torch.cumsum", {x, axis});
   result = cast(call, result, call.dtype(0));

@@ -20,15 +20,16 @@ Value resize_line(const Call& call, const Value& x, const Line& line,
                   const Sources& from) {
   const Value taken = index_dim(x, line.axis, from.places);
   if (from.weights.is_none()) return taken;
-  ValueList shape = {line.new_size, -1};
-  for (int64_t d = line.axis + 1; d < call.rank(0); ++d) shape.emplace_back(1);
+  const auto before_the_rest = [&](Value part) {
+    for (int64_t d = line.axis + 1; d < call.rank(0); ++d)
+      part = unsqueeze(part, -1);
+    return part;
+  };
   const Value factors =
-      reshape(cast(call, from.weights, sum_type(call)), Value::list(shape));
+      before_the_rest(cast(call, from.weights, sum_type(call)));
   const Value y = sum(taken * factors, line.axis + 1);
   if (from.off.is_none()) return y;
-  ValueList along = {-1};
-  along.insert(along.end(), shape.begin() + 2, shape.end());
-  return masked_fill(y, reshape(from.off, Value::list(along)),
+  return masked_fill(y, before_the_rest(from.off),
                      call.real("extrapolation_value", 0));
 }
 

@@ -1,5 +1,7 @@
 // Tensors of random numbers. The kernels draw in the order of the graph, also
 // in compiled programs, and never merge or fold (Purity::random).
+#include <optional>
+
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/creation/creation.h"
 #include "src/ops/families/random/random_rows.h"
@@ -50,11 +52,21 @@ Value infer_randint(const OpCall& call) {
   return Tensor::meta(sizes_arg(call, second ? 1 : 2), dtype);
 }
 
+// The greatest number of randint_like may be in a tensor; none where that has
+// no data.
+std::optional<Bounds> randint_like_bounds(const OpCall& call) {
+  if (!call[1].is_tensor())
+    return randint_bounds(
+        {call.op, call.args.subspan(1), call.source, call.node});
+  const Tensor& high = call[1].as_tensor();
+  if (high.is_meta()) return std::nullopt;
+  return Bounds{0, static_cast<int64_t>(high.item())};
+}
+
 Value infer_randint_like(const OpCall& call) {
   const DType dtype = options_dtype(call, 4, call.tensor(0).dtype());
-  const Bounds bounds =
-      randint_bounds({call.op, call.args.subspan(1), call.source, call.node});
-  check_bounds(bounds, dtype);
+  if (const auto bounds = randint_like_bounds(call))
+    check_bounds(*bounds, dtype);
   return Tensor::meta(call.tensor(0).sizes(), dtype);
 }
 
@@ -63,9 +75,9 @@ void fill_randint(const OpCall& call, const Tensor& out, Draw& draw) {
 }
 
 void fill_randint_like(const OpCall& call, const Tensor& out, Draw& draw) {
-  fill_between(
-      randint_bounds({call.op, call.args.subspan(1), call.source, call.node}),
-      out, draw);
+  const auto bounds = randint_like_bounds(call);
+  check_bounds(*bounds, out.dtype());
+  fill_between(*bounds, out, draw);
 }
 
 Value infer_randperm(const OpCall& call) {

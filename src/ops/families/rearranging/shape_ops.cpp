@@ -80,6 +80,14 @@ Value eager_cat(const OpCall& call) {
   return out;
 }
 
+// The tensors joined along the dim that the new one is put before, which
+// PyTorch does to keep orders of memory: that of channels last stays.
+Value stacked_within(const Value& tensors, int axis, const Dims& sizes) {
+  Dims split = sizes;
+  split.insert(axis, tensors.size());
+  return fxjit::reshape(fxjit::cat(tensors, axis), split);
+}
+
 Value decompose_stack(const OpCall& call) {
   const ValueList& tensors = call[0].as_sequence();
   if (tensors.empty()) runtime_error("stack expects a non-empty TensorList");
@@ -93,6 +101,8 @@ Value decompose_stack(const OpCall& call) {
                     first, " at entry 0 and ", sizes, " at entry ", i);
     columns.push_back(fxjit::unsqueeze(tensors[i], axis));
   }
+  if (axis < first.size() && !meta_of(tensors[0]).is_contiguous())
+    return stacked_within(call[0], axis, first);
   return fxjit::cat(Value::list(std::move(columns)), axis);
 }
 
