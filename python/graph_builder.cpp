@@ -13,6 +13,7 @@
 #include "fxjit/error.h"
 #include "fxjit/exported.h"
 #include "python/values.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/randomness.h"
 
 namespace fxjit::python {
@@ -230,6 +231,8 @@ bool GraphBuilder::serves(const fx::Target& target, const ValueList& args,
     const std::optional<Value> known = example(Value::list(bound));
     if (!known) return true;
     return agrees(ops::infer({*op, known->as_sequence()}), example_of(like));
+  } catch (const ops::DataDependentError&) {
+    return true;
   } catch (const NotImplementedError&) {
     return false;
   } catch (const UserError&) {  // Beyond a limit of the op's.

@@ -49,8 +49,8 @@ struct OperandInspection {
 struct StepInspection {
   StepReport report;
   StepProfile profile;
-  // "rows", "columns", "tile", "attention", "winograd", "routine" or
-  // "interpreter".
+  // "rows", "columns", "tile", "attention", "winograd", "routine"; behind a
+  // program "between", a call whose result's size is data, or "interpreter".
   std::string skeleton;
   // Sizes of the loops by name, such as {"depth", "384"}.
   std::vector<std::pair<std::string, std::string>> sizes;

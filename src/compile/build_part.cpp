@@ -24,17 +24,25 @@ std::map<const Storage*, std::string> names_of(const fx::GraphModule& module) {
   return names;
 }
 
+using ByNode = std::map<const fx::Node*, const Value*>;
+
 // The inputs by their placeholders.
-std::map<const fx::Node*, const Value*> by_node(const fx::Graph& graph,
-                                                std::span<const Value> inputs) {
+ByNode by_node(const fx::Graph& graph, std::span<const Value> inputs) {
   const std::vector<fx::NodePtr> placeholders = graph.placeholders();
   if (inputs.size() != placeholders.size())
     throw UserError("[compile] inputs: expected " +
                     std::to_string(placeholders.size()) + ", got " +
                     std::to_string(inputs.size()));
-  std::map<const fx::Node*, const Value*> found;
+  ByNode found;
   for (size_t i = 0; i < inputs.size(); ++i)
     found[placeholders[i]] = &inputs[i];
+  return found;
+}
+
+// The values that a part behind another reads, by their nodes.
+ByNode by_node(const GraphParts::Nodes& nodes, std::span<const Value> values) {
+  ByNode found;
+  for (size_t i = 0; i < nodes.size(); ++i) found[nodes[i]] = &values[i];
   return found;
 }
 
@@ -57,22 +65,30 @@ std::string text_to_dump(const program::Program& program) {
   }
 }
 
+// Whether a call of the part, whose graph is `model`, does anything.
+bool computes(const passes::Part& part, const passes::ModelGraph& model) {
+  return !part.stop || !part.outputs.empty() || !model.written.empty();
+}
+
 }  // namespace
 
 CompiledShape::Parts CompiledModule::build(const Request& request) {
   const auto start = std::chrono::steady_clock::now();
   CompiledShape::Parts parts;
-  if (request.begin || !build_of_kind(request, parts))
-    build_of_numbers(request, parts);
+  // Where a part behind ends, and so what it reads, numbers tell.
+  std::optional<passes::Part> part;
+  if (request.begin && !request.source->parts.read_by(request.begin))
+    part = take(request);
+  if (!build_of_kind(request, parts))
+    build_of_numbers(request, std::move(part), parts);
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - start;
   parts.timings.passes_ms += took.count();
   return parts;
 }
 
-void CompiledModule::build_of_numbers(const Request& request,
-                                      CompiledShape::Parts& parts) {
-  std::map<const fx::Node*, const Value*> inputs;
+passes::Part CompiledModule::take(const Request& request) {
+  ByNode inputs;
   if (!request.begin)
     inputs = by_node(request.source->module->graph(), request.inputs);
   const GraphParts::Known known =
@@ -80,11 +96,17 @@ void CompiledModule::build_of_numbers(const Request& request,
                     : [&inputs](const fx::Node& node) -> const Value& {
     return *inputs.at(&node);
   };
-  passes::Part part = request.source->parts.take(request.begin, known, [this] {
+  return request.source->parts.take(request.begin, known, [this] {
     shapes_.clear();
     kinds_.clear();
   });
-  if (!part.stop || !part.outputs.empty() || !part.model.written.empty()) {
+}
+
+void CompiledModule::build_of_numbers(const Request& request,
+                                      std::optional<passes::Part> taken,
+                                      CompiledShape::Parts& parts) {
+  passes::Part part = taken ? *std::move(taken) : take(request);
+  if (computes(part, part.model)) {
     const program::PlanOptions options = plan_options(*request.source->module);
     part.model.folded = folded_;
     build_program(passes::run_pipeline(std::move(part.model), options.pipeline),
@@ -93,14 +115,31 @@ void CompiledModule::build_of_numbers(const Request& request,
   describe(request, std::move(part), parts);
 }
 
+// The inputs, or what a part behind another reads.
+std::optional<SizedInputs> CompiledModule::sized(const Request& request) const {
+  if (!request.begin) return sizes_of(request.inputs);
+  const ValueList key = *key_of(request);
+  auto inputs = sizes_of(std::span(key).subspan(1));
+  if (!inputs) return inputs;
+  inputs->structure =
+      std::string(request.begin->name()) + ": " + inputs->structure;
+  const GraphParts& parts = request.source->parts;
+  for (const fx::Node* node : *parts.read_by(request.begin))
+    append_of_data(request.known(*node), parts.is_of_data(*node),
+                   inputs->of_data);
+  return inputs;
+}
+
 bool CompiledModule::build_of_kind(const Request& request,
                                    CompiledShape::Parts& parts) {
-  const std::optional<SizedInputs> inputs = sizes_of(request.inputs);
+  const std::optional<SizedInputs> inputs = sized(request);
   if (!inputs) return false;
   SizeKinds::Found found = kinds_.find(*inputs);
   if (!found.kind) found = trace_kind(request, *inputs);
   if (!found.kind) return false;
-  build_program(*found.model, plan_options(*request.source->module), parts);
+  parts.of_kind = true;
+  if (computes(found.kind->part, *found.model))
+    build_program(*found.model, plan_options(*request.source->module), parts);
   passes::Part part;
   part.inputs = found.kind->part.inputs;
   part.outputs = found.kind->part.outputs;
@@ -140,14 +179,17 @@ SizeKinds::Kind CompiledModule::traced(const Request& request,
                                        SizeNaming naming) {
   auto table = std::make_unique<SizeTable>();
   const SizeTable::Scope scope(*table);
+  GraphParts& parts = request.source->parts;
+  const ValueList key = *key_of(request);
   const ValueList values =
-      named_inputs(request.inputs, naming, inputs.sizes, *table);
-  const std::map<const fx::Node*, const Value*> by_placeholder =
-      by_node(request.source->module->graph(), values);
-  std::optional<passes::Part> part = request.source->parts.take_named(
-      [&](const fx::Node& node) -> const Value& {
-        return *by_placeholder.at(&node);
-      });
+      named_inputs(std::span(key).subspan(request.begin ? 1 : 0), naming,
+                   inputs.sizes, *table);
+  const ByNode named = request.begin
+                           ? by_node(*parts.read_by(request.begin), values)
+                           : by_node(request.source->module->graph(), values);
+  std::optional<passes::Part> part = parts.take_named(
+      request.begin,
+      [&](const fx::Node& node) -> const Value& { return *named.at(&node); });
   if (!part) throw NotImplementedError("the graph ends at another node");
   part->model.folded = folded_;
   passes::ModelGraph model =
@@ -166,6 +208,12 @@ size_t CompiledModule::kinds() {
 void CompiledModule::describe(const Request& request, passes::Part part,
                               CompiledShape::Parts& parts) {
   if (part.stop) {
+    parts.op_stop = !part.stop->target().function() &&
+                    passes::is_data_dependent(*part.stop, part.why);
+    parts.stop_bodies = compile_bodies(*request.source->module, *part.stop,
+                                       options_, hooks_);
+  }
+  if (part.stop && !parts.op_stop && parts.stop_bodies.empty()) {
     try {
       std::rethrow_exception(part.why);
     } catch (const Error& error) {

@@ -197,8 +197,8 @@ CompiledModule::Shape CompiledModule::get(const Request& request) {
 // shapes. The user's own errors are left to the interpreter, which finds them
 // again with the values at hand.
 CompiledModule::Shape CompiledModule::make(const Request& request) {
-  // Most programs that differ only in numbers which an interpreted node gave. A
-  // number that is new in each call must not cause a compilation in each.
+  // Most programs that differ only in numbers which a node between parts gave.
+  // A number that is new in each call must not cause a compilation in each.
   constexpr int kMostVariants = 8;
   if (const auto key = key_of(request);
       key && request.begin && variants_[hash_shapes(*key)] >= kMostVariants)
@@ -206,7 +206,8 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
   CompiledShape::Parts parts = build_or_say_why(request);
   const ValueList key = *key_of(request);
   const size_t hash = hash_inputs(key);
-  if (request.begin) ++variants_[hash_shapes(key)];
+  const bool compiled = !parts.of_kind || parts.timings.emit_ms > 0;
+  if (request.begin && compiled) ++variants_[hash_shapes(key)];
   parts.source = request.source;
   parts.signature = signature_of(key);
   auto shape = std::make_shared<const CompiledShape>(std::move(parts));

@@ -82,9 +82,14 @@ class CompiledModule : public fx::NativeForward,
   Shape make(const Request& request);
   CompiledShape::Parts build(const Request& request);
   CompiledShape::Parts build_or_say_why(const Request& request);
-  void build_of_numbers(const Request& request, CompiledShape::Parts& parts);
+  // `part` is the request's, if it was taken before.
+  void build_of_numbers(const Request& request,
+                        std::optional<passes::Part> part,
+                        CompiledShape::Parts& parts);
+  passes::Part take(const Request& request);
   // False where no kind of inputs has names for these.
   bool build_of_kind(const Request& request, CompiledShape::Parts& parts);
+  std::optional<SizedInputs> sized(const Request& request) const;
   SizeKinds::Found trace_kind(const Request& request,
                               const SizedInputs& inputs);
   SizeKinds::Kind traced(const Request& request, const SizedInputs& inputs,

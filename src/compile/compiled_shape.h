@@ -12,6 +12,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/fx/node.h"
 #include "fxjit/report.h"
+#include "src/compile/bodies.h"
 #include "src/compile/written_inputs.h"
 #include "src/program/running/executable.h"
 #include "src/support/memory/block_pool.h"
@@ -21,8 +22,10 @@ namespace fxjit {
 struct GraphSource;
 struct ProgramInspection;
 
-// The row of a report for a node that the interpreter runs for `reason`.
-StepReport interpreted_step(const fx::Node& node, std::string reason);
+// The row of a report for a node between two parts: the call of an op whose
+// result depends on data or a loop over programs, if `native`, else a node that
+// the interpreter runs for `reason`.
+StepReport step_between(const fx::Node& node, bool native, std::string reason);
 
 class CompiledShape {
  public:
@@ -34,13 +37,16 @@ class CompiledShape {
     std::unique_ptr<program::Executable> executable;
     Profile timings;
     size_t code_bytes = 0;
-    std::string why_not;  // Not empty: the interpreter serves these inputs.
+    bool of_kind = false;  // Made without passes, from a kind of sizes.
+    std::string why_not;   // Not empty: the interpreter serves these inputs.
     // The part of the graph is [begin, stop). A null `begin` is the beginning
     // of the graph, a null `stop` its end. If `begin` is not null, it is also
     // the first value of `signature`.
     const fx::Node* begin = nullptr;
     const fx::Node* stop = nullptr;
-    std::string why_stop;
+    bool op_stop = false;  // The op's own function computes it.
+    std::vector<CompiledBody> stop_bodies;
+    std::string why_stop;  // Empty with either.
     std::vector<const fx::Node*> inputs;   // As passes::Part.
     bool reads_attributes = false;         // There are some among `inputs`.
     std::vector<const fx::Node*> outputs;  // As passes::Part.
@@ -53,7 +59,13 @@ class CompiledShape {
   bool native() const { return parts_.executable != nullptr; }
   // Whether this program alone serves calls of the module.
   bool whole() const {
-    return native() && !parts_.begin && !parts_.stop && !parts_.reads_attributes;
+    return native() && !parts_.begin && !parts_.stop &&
+           !parts_.reads_attributes;
+  }
+  // Whether the node behind is an op's call, or a loop over programs.
+  bool native_stop() const {
+    return parts_.op_stop ||
+           (!parts_.stop_bodies.empty() && are_compiled(parts_.stop_bodies));
   }
   // Whether some of the graph is compiled, as far as is known.
   bool compiled() const { return native() || parts_.stop; }

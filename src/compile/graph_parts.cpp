@@ -17,7 +17,8 @@ constexpr size_t kMostParts = 256;
 GraphParts::GraphParts(const fx::GraphModule& module)
     : module_(module),
       order_(passes::node_order(module.graph())),
-      plan_(module.graph()) {}
+      plan_(module.graph()),
+      of_data_(module.graph().id_bound()) {}
 
 passes::Part GraphParts::take(const fx::Node* begin, const Known& known,
                               const std::function<void()>& forget) {
@@ -36,10 +37,14 @@ passes::Part GraphParts::take(const fx::Node* begin, const Known& known,
     const passes::PartRequest request{module_,     order_, begin,
                                       extent.stop, known,  changing_};
     passes::Part part = passes::normalize_part(request);
-    while (part.why && note_writes(*part.stop)) {
+    const auto ended_by_data = [&part] {
+      return part.stop && passes::is_data_dependent(*part.stop, part.why);
+    };
+    while (part.why && !ended_by_data() && note_writes(*part.stop)) {
       forget();
       part = passes::normalize_part(request);
     }
+    if (ended_by_data()) note_data(*part.stop);
     if (is_new) {
       extent.stop = part.stop;
       extent.why = part.why;
@@ -57,15 +62,16 @@ passes::Part GraphParts::take(const fx::Node* begin, const Known& known,
   }
 }
 
-std::optional<passes::Part> GraphParts::take_named(const Known& known) const {
+std::optional<passes::Part> GraphParts::take_named(const fx::Node* begin,
+                                                   const Known& known) const {
   Extent extent;
   {
     std::lock_guard lock(mutex_);
-    if (const auto found = extents_.find(nullptr); found != extents_.end())
+    if (const auto found = extents_.find(begin); found != extents_.end())
       extent = found->second;
   }
   passes::Part part = passes::normalize_part(
-      {module_, order_, nullptr, extent.stop, known, changing_});
+      {module_, order_, begin, extent.stop, known, changing_});
   if (part.why || part.stop != extent.stop) return std::nullopt;
   part.why = extent.why;
   return part;
@@ -113,6 +119,15 @@ GraphParts::Nodes GraphParts::dead_after(const fx::Node* begin,
       if (last->is(fx::Opcode::placeholder) || order_[last->id()] < from)
         dead.push_back(last);
   return dead;
+}
+
+void GraphParts::note_data(const fx::Node& source) {
+  if (of_data_[source.id()]) return;
+  of_data_[source.id()] = true;
+  for (const fx::Node* node = source.next(); !node->is(fx::Opcode::root);
+       node = node->next())
+    for (const fx::Node* input : node->all_input_nodes())
+      if (of_data_[input->id()]) of_data_[node->id()] = true;
 }
 
 // Adds the memory of the module's tensors that `node` may write; true when some

@@ -31,10 +31,15 @@ class GraphParts {
   passes::Part take(const fx::Node* begin, const Known& known,
                     const std::function<void()>& forget);
 
-  // The part from the graph's beginning on, of inputs whose sizes may be named
+  // A part that take() gave before, of values whose sizes may be named
   // (fxjit/size.h); nothing where it does not end where that of numbers does.
   // One thread at a time, as take().
-  std::optional<passes::Part> take_named(const Known& known) const;
+  std::optional<passes::Part> take_named(const fx::Node* begin,
+                                         const Known& known) const;
+  // Whether the value of a node follows from a call that a part ended at since
+  // its result depends on data: its sizes change from call to call. One thread
+  // at a time, as take().
+  bool is_of_data(const fx::Node& node) const { return of_data_[node.id()]; }
 
   // The nodes before the part that begins at `begin` which decide what it
   // computes; null when no such part was taken. Thread-safe.
@@ -63,6 +68,7 @@ class GraphParts {
   const fx::Node* first() const { return *module_.graph().nodes().begin(); }
   Nodes reads_between(const fx::Node* begin, const fx::Node* end) const;
   bool note_writes(const fx::Node& node);
+  void note_data(const fx::Node& source);
   void add_memory(const fx::Node& node,
                   std::unordered_set<const Storage*>& found) const;
 
@@ -70,7 +76,8 @@ class GraphParts {
   const std::vector<int32_t> order_;
   const fx::ExecutionPlan plan_;
   std::unordered_set<const Storage*> changing_;
-  mutable std::mutex mutex_;  // Guards the map; entries stay.
+  std::vector<bool> of_data_;  // By node id.
+  mutable std::mutex mutex_;   // Guards the map; entries stay.
   std::map<const fx::Node*, Extent> extents_;
 };
 

@@ -24,7 +24,7 @@ class Collector {
         code_(code) {}
 
   void add(const StageTime& stage) {
-    if (!stage.shape) return add_interpreted(*stage.node);
+    if (!stage.shape) return add_between(stage);
     before_ = stage.shape.get();
     if (!stage.shape->native()) return;
     ProgramInspection program = stage.shape->inspection();
@@ -41,10 +41,11 @@ class Collector {
     step.report.microseconds = step.profile.microseconds;
   }
 
-  void add_interpreted(const fx::Node& node) {
+  void add_between(const StageTime& stage) {
+    const fx::Node& node = *stage.node;
     StepInspection step;
-    step.report = interpreted_step(node, reason_for(node, before_));
-    step.skeleton = "interpreter";
+    step.report = step_between(node, stage.native, reason_for(node, before_));
+    step.skeleton = stage.native ? "between" : "interpreter";
     add_profile(step);
     if (inspection_.programs.empty()) {
       ProgramInspection& alone = inspection_.programs.emplace_back();

@@ -28,12 +28,12 @@ StepProfile native_row(const program::StepTimes::Row& timed, double limit_ns) {
   return row;
 }
 
-StepProfile interpreted_row(const fx::Node& node, double ns) {
+StepProfile row_between(const StageTime& stage) {
   StepProfile row;
-  row.label = std::string(node.target_name());
-  row.nodes = {std::string(node.name())};
-  row.native = false;
-  row.microseconds = ns / 1e3;
+  row.label = std::string(stage.node->target_name());
+  row.nodes = {std::string(stage.node->name())};
+  row.native = stage.native;
+  row.microseconds = stage.nanoseconds / 1e3;
   return row;
 }
 
@@ -43,7 +43,7 @@ std::vector<StepProfile> rows_of(const std::vector<StageTime>& stages,
   std::vector<StepProfile> rows;
   for (const StageTime& stage : stages) {
     if (!stage.shape) {
-      rows.push_back(interpreted_row(*stage.node, stage.nanoseconds));
+      rows.push_back(row_between(stage));
       continue;
     }
     const program::Executable& executable = stage.shape->executable();
@@ -114,14 +114,14 @@ void add_steps(const StageTime& stage, Report& report) {
   // The node that ended the part before, or one between two such nodes.
   if (!report.programs.empty())
     for (StepReport& step : report.programs.back().steps)
-      if (step.by == ComputedBy::interpreter &&
+      if (step.body.empty() && !step.nodes.empty() &&
           step.nodes[0].name == stage.node->name()) {
         step.microseconds = stage.nanoseconds / 1e3;
         return;
       }
   ProgramReport alone;
   alone.begin = std::string(stage.node->name());
-  alone.steps = {interpreted_step(*stage.node, "")};
+  alone.steps = {step_between(*stage.node, stage.native, "")};
   alone.steps[0].microseconds = stage.nanoseconds / 1e3;
   report.programs.push_back(std::move(alone));
 }

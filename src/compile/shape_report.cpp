@@ -1,4 +1,7 @@
 // What reports say of one compiled program.
+#include <algorithm>
+#include <iterator>
+
 #include "fxjit/fx/graph.h"
 #include "src/compile/compiled_shape.h"
 #include "src/compile/graph_parts.h"
@@ -45,11 +48,11 @@ StepReport native_step(const program::StepTimes::Row& row,
 
 }  // namespace
 
-StepReport interpreted_step(const fx::Node& node, std::string reason) {
+StepReport step_between(const fx::Node& node, bool native, std::string reason) {
   StepReport report;
-  report.by = ComputedBy::interpreter;
+  report.by = native ? ComputedBy::routine : ComputedBy::interpreter;
   report.label = std::string(node.target_name());
-  report.kernel = "interpreter";
+  report.kernel = native ? "loops, size from data" : "interpreter";
   report.nodes = {node_report(node)};
   report.reason = std::move(reason);
   return report;
@@ -71,8 +74,12 @@ ProgramReport CompiledShape::report() const {
   if (native())
     for (const auto& row : program::StepTimes().rows(*parts_.executable))
       report.steps.push_back(native_step(row, graph));
-  if (parts_.stop)
-    report.steps.push_back(interpreted_step(*parts_.stop, parts_.why_stop));
+  if (parts_.stop) {
+    report.steps.push_back(
+        step_between(*parts_.stop, native_stop(), parts_.why_stop));
+    std::ranges::move(body_steps(parts_.stop_bodies),
+                      std::back_inserter(report.steps));
+  }
   return report;
 }
 

@@ -1,6 +1,7 @@
 #include "src/compile/size_kinds.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "src/tensor/memory_order.h"
@@ -54,6 +55,13 @@ std::optional<SizedInputs> sizes_of(std::span<const Value> inputs) {
     result.structure += repr(leaves) + ";";
   }
   return result;
+}
+
+void append_of_data(const Value& value, bool from_data, std::vector<int>& to) {
+  visit_leaves(value, [&](const Value& leaf) {
+    const int dims = leaf.is_tensor() ? leaf.as_tensor().dim() : leaf.is_int();
+    for (int d = 0; d < dims; ++d) to.push_back(from_data ? 1 + d : 0);
+  });
 }
 
 std::vector<int64_t> SizeNaming::values(std::span<const int64_t> sizes) const {
@@ -121,11 +129,15 @@ std::optional<SizeNaming> SizeKinds::note(const SizedInputs& inputs) {
     family.varies.assign(sizes.size(), false);
     family.group.assign(sizes.size(), 0);
   }
-  std::map<std::pair<int, int64_t>, int> groups;
+  // Other dims that come from data are taken for equal by accident.
+  std::map<std::tuple<int, int, int64_t>, int> groups;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] != family.first[i]) family.varies[i] = true;
+    const int of_data = inputs.of_data.empty() ? 0 : inputs.of_data[i];
+    if (of_data || sizes[i] != family.first[i]) family.varies[i] = true;
     family.group[i] =
-        groups.emplace(std::pair(family.group[i], sizes[i]), groups.size())
+        groups
+            .emplace(std::tuple(family.group[i], of_data, sizes[i]),
+                     groups.size())
             .first->second;
   }
   if (family.failures >= kMostFailures || family.kinds.size() >= kMostKinds)

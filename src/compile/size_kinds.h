@@ -3,7 +3,8 @@
 // with names for these dims; each tuple of sizes is that graph evaluated.
 //
 // A dim, or an integer input, gets a name when its size differs between two
-// calls. Dims that were equal in all calls share one. Sizes 0 and 1 have none.
+// calls, or at once where the size comes from data. Dims that were equal in all
+// calls share one. Sizes 0 and 1 have none.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,13 @@ namespace fxjit {
 struct SizedInputs {
   std::string structure;
   std::vector<int64_t> sizes;  // All dims and integers in order of appearance.
+  // Of each size 1 + the number of its dim where it comes from data and so
+  // varies from the first call on, else 0. Empty: none does.
+  std::vector<int> of_data;
 };
+
+// Such an entry for each dim and integer of `value`, which comes from data.
+void append_of_data(const Value& value, bool from_data, std::vector<int>& to);
 
 // Nothing for inputs that are not dense.
 std::optional<SizedInputs> sizes_of(std::span<const Value> inputs);

@@ -33,7 +33,7 @@ Value StagedRun::run(std::span<const Value> inputs, Shape first,
     const fx::Node* stop =
         compiled ? shape->part().stop : parts_.stop_of(begin);
     if (compiled && shape->native()) {
-      if (times) times->push_back({shape, {}, nullptr, 0});
+      if (times) times->push_back({shape, {}, nullptr, false, 0});
       std::optional<Value> result =
           run_part(*shape, times ? &times->back() : nullptr);
       if (!result) return interpret_from(begin);
@@ -49,7 +49,8 @@ Value StagedRun::run(std::span<const Value> inputs, Shape first,
     run_here(*stop);
     if (times) {
       const std::chrono::duration<double, std::nano> took = Clock::now() - start;
-      times->push_back({nullptr, {}, stop, took.count()});
+      const bool native = compiled && shape->native_stop();
+      times->push_back({nullptr, {}, stop, native, took.count()});
     }
     begin = stop->next();
     if (begin->is(fx::Opcode::output)) return interpret_from(begin);

@@ -1,7 +1,8 @@
 // One call of a module whose graph is compiled in parts. The call runs the
-// native code of a part, then the node after it by the interpreter, and so on,
-// so that effects keep the order of the graph. The shapes of the values that
-// come out of an interpreted node decide which program runs the next part.
+// native code of a part, then the node after it, and so on, so that effects
+// keep the order of the graph. That node is a call of an op whose result
+// depends on data, or something that only the interpreter can run. The shapes
+// of the values that come out of it decide which program runs the next part.
 #pragma once
 
 #include <functional>
@@ -16,12 +17,13 @@
 
 namespace fxjit {
 
-// One stage of a call, a part or an interpreted node, and the time that it
+// One stage of a call, a part or a node between parts, and the time that it
 // took. For profiles.
 struct StageTime {
-  std::shared_ptr<const CompiledShape> shape;  // Null: an interpreted node.
+  std::shared_ptr<const CompiledShape> shape;  // Null: a node between parts.
   program::StepTimes steps;
   const fx::Node* node = nullptr;
+  bool native = false;  // The node, as CompiledShape::native_stop().
   double nanoseconds = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "src/fx/tracing/builtins.h"
 #include "src/nn/member_value.h"
 #include "src/ops/table/aliasing.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/randomness.h"
 #include "src/passes/control_flow.h"
 #include "src/passes/lowering/graph_builder.h"
@@ -213,7 +214,10 @@ class Normalizer {
     if (sizes_only) args = meta_of(args);
     bool data = !sizes_only && has_tensor(args);
     for (const auto& [name, arg] : kwargs) data = data || has_tensor({arg});
-    if (data) refuse(node, "needs the numbers of its arguments");
+    if (data)
+      throw ops::DataDependentError(
+          std::string(function.name) + ": needs the numbers of its arguments",
+          node.error_context());
     try {
       return function.run(args, kwargs);
     } catch (const UserError&) {
@@ -373,6 +377,20 @@ std::vector<int32_t> node_order(const fx::Graph& graph) {
   int32_t next = 0;
   for (const fx::Node* node : graph.nodes()) order[node->id()] = next++;
   return order;
+}
+
+bool is_data_dependent(const fx::Node& node, const std::exception_ptr& why) {
+  // What a module, a branch or a body holds may be more than that call.
+  if (node.is(fx::Opcode::call_module) ||
+      fx::find_control_flow(node.target().function()))
+    return false;
+  try {
+    if (why) std::rethrow_exception(why);
+  } catch (const ops::DataDependentError&) {
+    return true;
+  } catch (const Error&) {
+  }
+  return false;
 }
 
 Part normalize_part(const PartRequest& request) {

@@ -51,8 +51,12 @@ struct Part {
   std::vector<const fx::Node*> inputs;
   std::vector<const fx::Node*> outputs;  // Read from `stop` on.
   const fx::Node* stop = nullptr;  // Null: the part reaches the graph's end.
-  std::exception_ptr why;  // The error of `stop`; null at the limit.
+  std::exception_ptr why;          // The error of `stop`; null at the limit.
 };
+
+// Whether `node`, at which a part ended by `why`, is a call of one op whose
+// result depends on the numbers of its arguments.
+bool is_data_dependent(const fx::Node& node, const std::exception_ptr& why);
 
 // Normalises the part from `begin` to the first call that compiled graphs
 // cannot hold: a function outside of the op table, or a call that changes what

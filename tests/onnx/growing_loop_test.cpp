@@ -1,5 +1,8 @@
-// Loops that make what they carry longer, interpreted and compiled.
+// Loops that change the sizes of what they carry, or cut it by numbers of the
+// data: interpreted, and compiled without parts that the interpreter runs.
 #include <gmock/gmock.h>
+
+#include <thread>
 
 #include "fxjit/error.h"
 #include "tests/onnx/both_ways.h"
@@ -113,6 +116,9 @@ TEST(OnnxGrowingLoop, WhatIsReadAsWell) {
       EXPECT_EQ(both({kX, number(count), kBegin}), expected)
           << first << ", " << count;
     }
+    // Sums of no elements are an eager step.
+    if (*first != 'n')
+      EXPECT_TRUE(both.native()) << make_report(*both.compiled.module).text();
   }
 }
 
@@ -129,6 +135,120 @@ TEST(OnnxGrowingLoop, AnotherRankIsRefused) {
   } catch (const UserError& error) {
     EXPECT_THAT(error.what(), HasSubstr("carried value 0 becomes another"));
   }
+}
+
+constexpr int64_t kLines = 6;
+
+Message lines_info(std::string_view name) {
+  return value_info(name, kFloat, {-1, 2});
+}
+
+// Puts x * (i + 1) in the place of line i: what is before it, the line, and
+// what is behind it, put together.
+Message replacing_body() {
+  return graph(
+      {{node("Unsqueeze", {"i", "zero"}, {"at"}),
+        node("Add", {"at", "one"}, {"next"}),
+        node("Cast", {"next"}, {"factor"}, {int_attribute("to", kFloat)}),
+        node("Mul", {"x", "factor"}, {"line"}),
+        node("Slice", {"lines", "zero", "at", "zero"}, {"before"}),
+        node("Slice", {"lines", "next", "most", "zero"}, {"behind"}),
+        node("Concat", {"before", "line", "behind"}, {"lines_out"},
+             {int_attribute("axis", 0)})},
+       {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+        value_info("lines", kFloat, {kLines, 2})},
+       {value_info("go", kBool, {}), lines_info("lines_out")},
+       {int_tensor("zero", {0}), int_tensor("one", {1}),
+        int_tensor("most", {INT64_MAX})}});
+}
+
+// The second half of the lines, the smaller one, and x added to it.
+Message halving_body() {
+  return graph({{node("Shape", {"lines"}, {"sizes"}),
+                 node("Gather", {"sizes", "zero"}, {"length"}),
+                 node("Add", {"length", "one"}, {"more"}),
+                 node("Div", {"more", "two"}, {"half"}),
+                 node("Slice", {"lines", "half", "length", "zero"}, {"rest"}),
+                 node("Add", {"rest", "x"}, {"lines_out"})},
+                {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+                 lines_info("lines")},
+                {value_info("go", kBool, {}), lines_info("lines_out")},
+                {int_tensor("zero", {0}), int_tensor("one", {1}),
+                 int_tensor("two", {2})}});
+}
+
+Message loop_of(const Message& body) {
+  return model(
+      graph({{node("Loop", {"count", "", "first"}, {"y"},
+                   {graph_attribute("body", body)}),
+              node("Neg", {"y"}, {"z"})},
+             {value_info("x", kFloat, {1, 2}), value_info("count", kInt64, {}),
+              value_info("first", kFloat, {kLines, 2})},
+             {lines_info("z")},
+             {}}));
+}
+
+std::vector<float> first_lines() {
+  std::vector<float> lines;
+  for (int64_t i = 0; i < 2 * kLines; ++i)
+    lines.push_back(static_cast<float>(100 + i));
+  return lines;
+}
+
+ValueList line_inputs(int64_t count) {
+  return {kX.as_strided({1, 2}, {2, 1}, 0), number(count),
+          Tensor::from(first_lines(), {kLines, 2})};
+}
+
+std::vector<float> replaced(int64_t count) {
+  std::vector<float> lines = first_lines();
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    lines[2 * i] = 0.5F * static_cast<float>(i + 1);
+    lines[2 * i + 1] = 2 * static_cast<float>(i + 1);
+  }
+  for (float& one : lines) one = -one;
+  return lines;
+}
+
+std::vector<float> halved(int64_t count) {
+  std::vector<float> lines = first_lines();
+  for (int64_t i = 0; i < count; ++i) {
+    const size_t half = (lines.size() / 2 + 1) / 2;
+    lines.erase(lines.begin(), lines.begin() + static_cast<int64_t>(2 * half));
+    for (size_t k = 0; k < lines.size(); ++k) lines[k] += k % 2 ? 2 : 0.5F;
+  }
+  for (float& one : lines) one = -one;
+  return lines;
+}
+
+TEST(OnnxCuttingLoop, LinesInTheMiddleAreReplaced) {
+  const Both both(loop_of(replacing_body()));
+  for (const int64_t count : {3, 0, 6, 1, 2, 6})
+    EXPECT_EQ(both(line_inputs(count)), replaced(count)) << count;
+  EXPECT_TRUE(both.native()) << make_report(*both.compiled.module).text();
+}
+
+TEST(OnnxCuttingLoop, WhatIsCarriedBecomesShorter) {
+  const Both both(loop_of(halving_body()));
+  for (const int64_t count : {1, 0, 2, 3, 1, 4})
+    EXPECT_EQ(both(line_inputs(count)), halved(count)) << count;
+  EXPECT_TRUE(both.native()) << make_report(*both.compiled.module).text();
+}
+
+TEST(OnnxCuttingLoop, ThreadsLoopAtOnce) {
+  const Both both(loop_of(replacing_body()));
+  std::vector<int> wrong(8);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < wrong.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (int64_t i = 0; i < 20; ++i) {
+        const auto count = (static_cast<int64_t>(t) + i) % (kLines + 1);
+        wrong[t] +=
+            floats(both.compiled.run(line_inputs(count))) != replaced(count);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const int count : wrong) EXPECT_EQ(count, 0);
 }
 
 }  // namespace TEST_FILE

@@ -29,6 +29,7 @@ std::vector<SingleOp> plane_ops();
 std::vector<SingleOp> feature_ops();
 std::vector<SingleOp> estimator_ops();
 std::vector<SingleOp> vector_ops();
+std::vector<SingleOp> suppression_ops();
 
 // The same numbers for the same sizes and seed, quarters from -1.25 to 1.25.
 Value wave(const Dims& sizes, int64_t seed);

@@ -116,6 +116,8 @@ INSTANTIATE_TEST_SUITE_P(Estimators, OnnxSingleOps,
                          ::testing::ValuesIn(estimator_ops()), name_of);
 INSTANTIATE_TEST_SUITE_P(Vectors, OnnxSingleOps,
                          ::testing::ValuesIn(vector_ops()), name_of);
+INSTANTIATE_TEST_SUITE_P(Suppression, OnnxSingleOps,
+                         ::testing::ValuesIn(suppression_ops()), name_of);
 
 }  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

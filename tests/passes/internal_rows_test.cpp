@@ -22,6 +22,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.put_view", Aliasing::never},
     {"fxjit.repeat_places", Aliasing::never},
     {"fxjit.repeat_by", Aliasing::never},
+    {"fxjit.non_max_suppression", Aliasing::never},
     {"fxjit.complex_map", Aliasing::never},
     {"fxjit.complex_quotient", Aliasing::never},
     {"fxjit.complex_power", Aliasing::never},

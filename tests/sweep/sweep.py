@@ -77,13 +77,11 @@ def compare(folder, names, facts, outcome):
 
 
 def count_steps(report, outcome):
-    """Steps in all and not native. Each part after the first begins with a node that the
-    interpreter runs."""
+    """Steps in all and not native."""
     programs = report['programs']
     steps = [step for program in programs for step in program['steps']]
     reasons = [f'{step["label"]}: {step["reason"]}' for step in steps if step['reason']]
     reasons += [program['why_not'] for program in programs if program['why_not']]
-    reasons += [f'interpreter: {program["begin"]}' for program in programs[1:]]
     outcome.update(steps=len(steps), not_native=reasons)
 
 

@@ -148,12 +148,13 @@ std::vector<Value> Call::ints(size_t i) const {
          std::to_string(kMostNumbers) + " elements, got " +
          std::to_string(count));
   std::vector<Value> items;
-  for (int64_t k = 0; k < count; ++k) {
-    const Value element =
-        rank(i) == 0 ? one.value
-                     : function("torch.ops.aten.select.int", {one.value, 0, k});
-    items.push_back(item_of(element));
-  }
+  const bool in_line = rank(i) > 0;
+  for (int64_t k = 0; k < count; ++k)
+    items.push_back(recorder().element(one.value, k, [&] {
+      return item_of(in_line ? function("torch.ops.aten.select.int",
+                                        {one.value, 0, k})
+                             : one.value);
+    }));
   return items;
 }
 
@@ -216,7 +217,7 @@ Value Call::scalar(size_t i) const {
   const Operand& one = operand(i);
   if (one.numbers && one.numbers->items.size() == 1)
     return one.numbers->items[0];
-  return item_of((*this)[i]);
+  return recorder().element((*this)[i], 0, [&] { return item_of((*this)[i]); });
 }
 
 Value Call::item_of(const Value& tensor) const {

@@ -94,11 +94,11 @@ Recorder::Body Recorder::record_body(const std::vector<Known>& inputs,
     Scope(Recorder& recorder, fx::TracedBody& traced) : recorder_(recorder) {
       traced.frame.around = &recorder.graph();
       recorder.bodies_.push_back(&traced);
-      recorder.sizes_.emplace_back();
+      recorder.numbers_.emplace_back();
     }
     ~Scope() {
       recorder_.bodies_.pop_back();
-      recorder_.sizes_.pop_back();
+      recorder_.numbers_.pop_back();
     }
     Recorder& recorder_;
   } const scope(*this, body.traced);

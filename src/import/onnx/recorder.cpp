@@ -144,9 +144,18 @@ Value Recorder::size(const Value& tensor, int64_t dim) {
   const Tensor& shape = proxy->example_.as_tensor();
   const int place = wrap_dim(dim, shape.dim());
   if (proxy->fixed_dims_ >> place & 1) return shape.size(place);
-  auto& known = sizes_.back()[{proxy->node_, place}];
+  auto& known = numbers_.back().sizes[{proxy->node_, place}];
   if (known.is_none())
     known = function("torch.ops.aten.sym_size.int", {tensor, place});
+  return known;
+}
+
+Value Recorder::element(const Value& tensor, int64_t place,
+                        const std::function<Value()>& make) {
+  const Proxy* const proxy = proxy_of<Proxy>(tensor);
+  if (!proxy || !proxy->node_) return make();
+  Value& known = numbers_.back().elements[{proxy->node_, place}];
+  if (known.is_none()) known = make();
   return known;
 }
 

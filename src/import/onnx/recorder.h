@@ -57,6 +57,9 @@ class Recorder {
   const Tensor* constant_of(const Value& value) const;
   // The size of a dim: a number if it is the same in all calls, else a proxy.
   Value size(const Value& tensor, int64_t dim);
+  // What `make` gives for an element of a tensor, made once in each graph.
+  Value element(const Value& tensor, int64_t place,
+                const std::function<Value()>& make);
   // A proxy of the same node with another example, for callers that know more
   // of the value.
   Value assume(const Value& value, const Tensor& example);
@@ -136,9 +139,13 @@ class Recorder {
   std::unique_ptr<fx::Graph> graph_;
   fx::NodePtr last_input_ = nullptr;
   std::string origin_, trace_;
-  // Known sizes, for the graph and for each body around the one being recorded.
-  using Sizes = std::map<std::pair<const fx::Node*, int64_t>, Value>;
-  std::vector<Sizes> sizes_ = std::vector<Sizes>(1);
+  // What was read of tensors as numbers, by dim and by place.
+  using NumberMap = std::map<std::pair<const fx::Node*, int64_t>, Value>;
+  struct ReadNumbers {
+    NumberMap sizes, elements;
+  };
+  // For the graph and for each body around the one being recorded.
+  std::vector<ReadNumbers> numbers_ = std::vector<ReadNumbers>(1);
   std::vector<fx::TracedBody*> bodies_;  // The one being recorded last.
   std::unordered_set<const fx::Node*> lists_;
   std::vector<std::pair<std::string, nn::ModuleRef>> members_;

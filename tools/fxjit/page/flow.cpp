@@ -50,21 +50,21 @@ class FlowMaker {
       if (program().buffers[b].home == Home::input)
         add_input(static_cast<int32_t>(b));
     for (const StepInspection& step : program().steps)
-      if (!is_interpreted(step)) add_step(step);
+      if (!is_between(step)) add_step(step);
     const auto last = static_cast<int32_t>(inspection_.programs.size()) - 1;
     const auto& steps = program().steps;
-    const bool ends = steps.empty() || !is_interpreted(steps.back());
+    const bool ends = steps.empty() || !is_between(steps.back());
     for (size_t i = 0; i < program().outputs.size(); ++i)
       add_output(program().outputs[i],
                  program_ == last && ends ? i : SIZE_MAX);
     for (const StepInspection& step : steps)
-      if (is_interpreted(step)) add_interpreted(step);
+      if (is_between(step)) add_between(step);
     if (program_ == last && !ends) add_results();
   }
 
-  // Nodes behind a program that the interpreter runs.
-  static bool is_interpreted(const StepInspection& step) {
-    return step.skeleton == "interpreter";
+  // Nodes behind a program.
+  static bool is_between(const StepInspection& step) {
+    return step.skeleton == "interpreter" || step.skeleton == "between";
   }
 
   int32_t start(const StepInspection& step) {
@@ -132,7 +132,7 @@ class FlowMaker {
     flow_.steps[static_cast<size_t>(index)].writes.push_back(value);
   }
 
-  void add_interpreted(const StepInspection& step) {
+  void add_between(const StepInspection& step) {
     const int32_t index = start(step);
     const std::string& name = step.report.nodes.at(0).name;
     FlowStep& made = flow_.steps.back();

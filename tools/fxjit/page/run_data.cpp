@@ -116,7 +116,8 @@ class RunData {
     // The driver of the program is shown with all of its steps.
     const KernelInspection& driver =
         run_.inspection.programs[static_cast<size_t>(flow.program)].driver;
-    if (!driver.symbol.empty() && step.report.by != ComputedBy::interpreter)
+    if (!driver.symbol.empty() && step.skeleton != "between" &&
+        step.report.by != ComputedBy::interpreter)
       symbols.push_back(driver.symbol);
     json data = {{"label", step.report.label},
                  {"by", computed_by_name(step.report.by)},

@@ -10,6 +10,7 @@
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/families.h"
 #include "src/tensor/visit.h"
 
@@ -17,7 +18,7 @@ namespace fxjit::ops {
 namespace {
 
 Value infer_unknown(const OpCall& call) {
-  throw NotImplementedError(
+  throw DataDependentError(
       std::string(call.op.name()) +
       ": expected a result that shapes tell, got one that depends on the "
       "data; it runs eagerly only (" +

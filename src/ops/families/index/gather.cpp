@@ -6,6 +6,7 @@
 #include "src/ops/families/index/gather_loops.h"
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
@@ -124,7 +125,7 @@ Value infer_one_hot(const OpCall& call) {
   const int64_t classes = call.integer(1);
   check_classes(input);
   if (classes < 0)
-    throw NotImplementedError(
+    throw DataDependentError(
         "one_hot: expected num_classes for a result of known shape; without "
         "it one_hot runs eagerly only");
   Dims sizes = input.sizes();

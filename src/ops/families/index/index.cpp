@@ -2,8 +2,13 @@
 // dims of the index tensors, broadcast together, stand where the first of them
 // stood, or in front when dims without an index lie between them.
 #include "src/ops/families/index/index.h"
+
+#include <algorithm>
+
+#include "src/ops/families/index/masked_rows.h"
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/families.h"
 #include "src/tensor/memory_order.h"
 
@@ -74,7 +79,7 @@ Plan plan_of(const Tensor& input, const ValueList& items) {
 
 Value infer_index(const OpCall& call) {
   if (has_mask(call))
-    throw NotImplementedError(
+    throw DataDependentError(
         "index: expected a result of known shape, got a bool mask; it runs "
         "eagerly only");
   const Tensor& input = call.tensor(0);
@@ -82,17 +87,21 @@ Value infer_index(const OpCall& call) {
                       input.dtype());
 }
 
-// A mask as one index tensor per dim: the positions of its true elements.
-void append_positions(const Tensor& mask, const Tensor& input,
-                      ValueList& items) {
-  for (int d = 0; d < mask.dim(); ++d) {
-    const int axis = static_cast<int>(items.size()) + d;
-    if (axis >= input.dim() || mask.sizes()[d] != input.sizes()[axis])
+// Whether the mask has the sizes of the input's dims from `first` on.
+void check_mask(const Tensor& mask, const Tensor& input, int first) {
+  for (int d = 0; d < mask.dim(); ++d)
+    if (first + d >= input.dim() ||
+        mask.sizes()[d] != input.sizes()[first + d])
       throw IndexError(
           concat("The shape of the mask ", mask.sizes(), " at index ", d,
                  " does not match the shape of the indexed tensor ",
-                 input.sizes(), " at index ", axis));
-  }
+                 input.sizes(), " at index ", first + d));
+}
+
+// A mask as one index tensor per dim: the positions of its true elements.
+void append_positions(const Tensor& mask, const Tensor& input,
+                      ValueList& items) {
+  check_mask(mask, input, static_cast<int>(items.size()));
   std::vector<std::vector<int64_t>> positions(static_cast<size_t>(mask.dim()));
   const std::vector<int64_t> flags = mask.to_ints();
   const Dims steps = contiguous_strides(mask.sizes());
@@ -168,8 +177,20 @@ Tensor pick(const Tensor& input, const Plan& plan) {
   return out;
 }
 
+// Whether one mask over the first dims is all of the index.
+bool is_lone_mask(const ValueList& items) {
+  return !items.empty() && is_mask(items[0]) &&
+         items[0].as_tensor().dim() > 0 &&
+         std::all_of(items.begin() + 1, items.end(),
+                     [](const Value& item) { return item.is_none(); });
+}
+
 Value eager_index(const OpCall& call) {
   const Tensor& input = call.tensor(0);
+  if (const ValueList& items = call[1].as_sequence(); is_lone_mask(items)) {
+    check_mask(items[0].as_tensor(), input, 0);
+    return masked_rows(input, items[0].as_tensor());
+  }
   return pick(input,
               plan_of(input, without_masks(call[1].as_sequence(), input)));
 }

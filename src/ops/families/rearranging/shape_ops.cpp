@@ -4,8 +4,10 @@
 
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/elementwise/elementwise.h"
+#include "src/ops/families/index/masked_rows.h"
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/promote.h"
 
@@ -303,7 +305,7 @@ Value flipped(const OpCall& call) {
 }
 
 Value infer_masked_select(const OpCall& call) {
-  throw NotImplementedError(
+  throw DataDependentError(
       "masked_select: expected a result of known shape, got one that depends "
       "on the data; it runs eagerly only (" +
       call.tensor(0).describe() + ")");
@@ -318,17 +320,9 @@ Value eager_masked_select(const OpCall& call) {
   mask.copy_from(call.tensor(1));
   const Tensor all = Tensor::empty(shape, call.tensor(0).dtype());
   all.copy_from(call.tensor(0));
-  const int64_t total = all.numel();
-  const bool* keep = mask.data_as<bool>();
-  const Tensor out =
-      Tensor::empty({std::count(keep, keep + total, true)}, all.dtype());
-  visit_element_size(all.dtype(), [&](auto type) {
-    using T = typename decltype(type)::type;
-    T* next = out.data_as<T>();
-    for (int64_t i = 0; i < total; ++i)
-      if (keep[i]) *next++ = all.data_as<T>()[i];
-  });
-  return out;
+  if (shape.size() > 0) return masked_rows(all, mask);
+  const Dims one{1};
+  return masked_rows(all.as_strided(one, one, 0), mask.as_strided(one, one, 0));
 }
 
 template <bool kLower>

@@ -4,15 +4,16 @@
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {
 
 Value infer_data_test(const OpCall& call) {
-  throw NotImplementedError(std::string(call.op.name()) +
-                            ": expected a result that shapes tell, got one "
-                            "that depends on the data; it runs eagerly only");
+  throw DataDependentError(std::string(call.op.name()) +
+                           ": expected a result that shapes tell, got one "
+                           "that depends on the data; it runs eagerly only");
 }
 
 Value all_true(const Value& flags) {

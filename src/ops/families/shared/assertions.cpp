@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "src/ops/families/shared/structured.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
@@ -12,15 +13,15 @@ namespace {
 // _assert_scalar(input, assert_msg).
 Value assert_scalar(const OpCall& call) {
   if (call[0].is_tensor() && call[0].as_tensor().is_meta())
-    throw NotImplementedError("_assert_scalar: needs the number of a tensor");
+    throw DataDependentError("_assert_scalar: needs the number of a tensor");
   if (!static_cast<bool>(call[0]))
     runtime_error(std::string(call[1].as_string()));
   return None;
 }
 
 Value infer_async(const OpCall& call) {
-  throw NotImplementedError("_assert_async: needs the number of " +
-                            call.tensor(0).describe());
+  throw DataDependentError("_assert_async: needs the number of " +
+                           call.tensor(0).describe());
 }
 
 // _assert_async(input, assert_msg=None).

@@ -8,6 +8,7 @@
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/ops/python/items.h"
+#include "src/ops/table/data_dependent.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/index_parts.h"
 
@@ -57,7 +58,7 @@ int dims_taken(const Value& item) {
 // The number in a tensor of one element that Python would take as an int.
 int64_t known_number(const Value& value, const char* what) {
   if (!value.is_tensor() || value.as_tensor().is_meta())
-    throw NotImplementedError(concat(
+    throw DataDependentError(concat(
         "getitem: expected a number as ", what,
         " for a result of known shape, got a tensor; it runs eagerly only"));
   const Tensor& tensor = value.as_tensor();
