@@ -62,16 +62,22 @@ std::string text_to_dump(const program::Program& program) {
 CompiledShape::Parts CompiledModule::build(const Request& request) {
   const auto start = std::chrono::steady_clock::now();
   CompiledShape::Parts parts;
-  if (request.begin || !build_of_kind(request, parts))
+  std::optional<SizedInputs> inputs;
+  if (!request.begin)
+    inputs = sizes_of(request.inputs, declared_.of(request.inputs));
+  std::string why_not;
+  if (!inputs || !build_of_kind(request, *inputs, parts, why_not)) {
     build_of_numbers(request, parts);
+    // If numbers fail as well, names are not to blame.
+    if (!why_not.empty()) kinds_.note_failure(*inputs, why_not);
+  }
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - start;
   parts.timings.passes_ms += took.count();
   return parts;
 }
 
-void CompiledModule::build_of_numbers(const Request& request,
-                                      CompiledShape::Parts& parts) {
+passes::Part CompiledModule::take_numbers(const Request& request) {
   std::map<const fx::Node*, const Value*> inputs;
   if (!request.begin)
     inputs = by_node(request.source->module->graph(), request.inputs);
@@ -80,10 +86,15 @@ void CompiledModule::build_of_numbers(const Request& request,
                     : [&inputs](const fx::Node& node) -> const Value& {
     return *inputs.at(&node);
   };
-  passes::Part part = request.source->parts.take(request.begin, known, [this] {
+  return request.source->parts.take(request.begin, known, [this] {
     shapes_.clear();
     kinds_.clear();
   });
+}
+
+void CompiledModule::build_of_numbers(const Request& request,
+                                      CompiledShape::Parts& parts) {
+  passes::Part part = take_numbers(request);
   if (!part.stop || !part.outputs.empty() || !part.model.written.empty()) {
     const program::PlanOptions options = plan_options(*request.source->module);
     part.model.folded = folded_;
@@ -94,11 +105,11 @@ void CompiledModule::build_of_numbers(const Request& request,
 }
 
 bool CompiledModule::build_of_kind(const Request& request,
-                                   CompiledShape::Parts& parts) {
-  const std::optional<SizedInputs> inputs = sizes_of(request.inputs);
-  if (!inputs) return false;
-  SizeKinds::Found found = kinds_.find(*inputs);
-  if (!found.kind) found = trace_kind(request, *inputs);
+                                   const SizedInputs& inputs,
+                                   CompiledShape::Parts& parts,
+                                   std::string& why_not) {
+  SizeKinds::Found found = kinds_.find(inputs);
+  if (!found.kind) found = trace_kind(request, inputs, why_not);
   if (!found.kind) return false;
   build_program(*found.model, plan_options(*request.source->module), parts);
   passes::Part part;
@@ -112,7 +123,8 @@ bool CompiledModule::build_of_kind(const Request& request,
 
 // What names cannot stand for is left to numbers.
 SizeKinds::Found CompiledModule::trace_kind(const Request& request,
-                                            const SizedInputs& inputs) {
+                                            const SizedInputs& inputs,
+                                            std::string& why_not) {
   std::optional<SizeNaming> naming = kinds_.note(inputs);
   if (!naming) {
     const std::string why = kinds_.why_no_more(inputs);
@@ -120,10 +132,17 @@ SizeKinds::Found CompiledModule::trace_kind(const Request& request,
     return {};
   }
   try {
-    kinds_.add(inputs, traced(request, inputs, std::move(*naming)));
+    std::optional<SizeKinds::Kind> kind = traced(request, inputs, *naming);
+    if (!kind && !request.source->parts.knows(nullptr)) {
+      take_numbers(request);  // Finds where the part ends.
+      naming = kinds_.note(inputs);
+      kind = traced(request, inputs, *naming);
+    }
+    if (!kind) throw NotImplementedError("the graph ends at another node");
+    kinds_.add(inputs, *std::move(kind));
   } catch (const Error& error) {
-    kinds_.note_failure(inputs);
-    log(LogLevel::info, "[compile] sizes stay numbers: " + error.message());
+    why_not = error.message();
+    log(LogLevel::info, "[compile] sizes stay numbers: " + why_not);
     return {};
   }
   const SizeKinds::Found found = kinds_.find(inputs);
@@ -135,9 +154,9 @@ SizeKinds::Found CompiledModule::trace_kind(const Request& request,
   return found;
 }
 
-SizeKinds::Kind CompiledModule::traced(const Request& request,
-                                       const SizedInputs& inputs,
-                                       SizeNaming naming) {
+std::optional<SizeKinds::Kind> CompiledModule::traced(const Request& request,
+                                                      const SizedInputs& inputs,
+                                                      SizeNaming naming) {
   auto table = std::make_unique<SizeTable>();
   const SizeTable::Scope scope(*table);
   const ValueList values =
@@ -148,14 +167,15 @@ SizeKinds::Kind CompiledModule::traced(const Request& request,
       [&](const fx::Node& node) -> const Value& {
         return *by_placeholder.at(&node);
       });
-  if (!part) throw NotImplementedError("the graph ends at another node");
+  if (!part) return std::nullopt;
   part->model.folded = folded_;
   passes::ModelGraph model =
       passes::run_pipeline(std::move(part->model), pipeline_options());
-  return {
+  std::string text = inputs_text(values);
+  return SizeKinds::Kind{
       std::move(naming), inputs.sizes,
       std::make_unique<passes::NamedGraph>(std::move(model), std::move(table)),
-      std::move(*part)};
+      std::move(*part), std::move(text)};
 }
 
 size_t CompiledModule::kinds() {

@@ -24,6 +24,9 @@ struct ProgramInspection;
 // The row of a report for a node that the interpreter runs for `reason`.
 StepReport interpreted_step(const fx::Node& node, std::string reason);
 
+// "float32[2, 3], 5"
+std::string inputs_text(const ValueList& inputs);
+
 class CompiledShape {
  public:
   struct Parts {
@@ -53,7 +56,8 @@ class CompiledShape {
   bool native() const { return parts_.executable != nullptr; }
   // Whether this program alone serves calls of the module.
   bool whole() const {
-    return native() && !parts_.begin && !parts_.stop && !parts_.reads_attributes;
+    return native() && !parts_.begin && !parts_.stop &&
+           !parts_.reads_attributes;
   }
   // Whether some of the graph is compiled, as far as is known.
   bool compiled() const { return native() || parts_.stop; }

@@ -36,6 +36,9 @@ class GraphParts {
   // One thread at a time, as take().
   std::optional<passes::Part> take_named(const Known& known) const;
 
+  // Whether take() has found where the part from `begin` on ends. Thread-safe.
+  bool knows(const fx::Node* begin) const;
+
   // The nodes before the part that begins at `begin` which decide what it
   // computes; null when no such part was taken. Thread-safe.
   const Nodes* read_by(const fx::Node* begin) const;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fxjit/op.h"
 #include "src/passes/model_graph.h"
 #include "src/tensor/sizes/table.h"
 
@@ -25,6 +26,10 @@ class NamedGraph {
 
   const SizeTable& table() const { return *table_; }
 
+  // What the graph takes of memory, as an estimate from its nodes, expressions
+  // and guards, without weights.
+  size_t bytes() const { return bytes_; }
+
  private:
   // What has names: a node's value and arguments.
   struct NamedNode {
@@ -33,6 +38,16 @@ class NamedGraph {
     std::vector<std::pair<size_t, Value>> args;
   };
 
+  // A tensor made of numbers alone, which are named: a constant of each tuple.
+  struct MadeConstant {
+    size_t index;  // Among the model's constants.
+    const ops::Op* op;
+    ValueList args;
+  };
+
+  void make_constants();
+  size_t counted_bytes() const;
+  bool is_made_of_sizes(const fx::Node& node) const;
   void collect(fx::Graph& graph);
   Value evaluated(const Value& value) const;
   Tensor evaluated(const Tensor& tensor) const;
@@ -41,7 +56,9 @@ class NamedGraph {
   ModelGraph model_;
   std::unique_ptr<SizeTable> table_;
   std::vector<int64_t> values_;  // Of the table's expressions.
+  size_t bytes_ = 0;
   std::vector<NamedNode> nodes_;
+  std::vector<MadeConstant> made_;
   std::vector<std::pair<Region*, Dims>> domains_;
   std::vector<std::pair<size_t, Tensor>> views_;  // By number of the result.
 };
