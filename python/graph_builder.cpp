@@ -12,6 +12,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/exported.h"
+#include "python/options.h"
 #include "python/values.h"
 #include "src/ops/table/data_dependent.h"
 #include "src/ops/table/randomness.h"
@@ -176,12 +177,14 @@ BuiltNode GraphBuilder::made(fx::NodePtr node, const NodeText& text,
 }
 
 BuiltNode GraphBuilder::placeholder(const std::string& name, nb::handle like,
-                                    const nb::args& given) {
+                                    nb::handle sizes, const nb::args& given) {
   std::optional<Value> left_out;
   Arrays arrays;
   for (const nb::handle value : given)
     left_out = value_of(value, name, arrays, word_of);
-  return made(graph().placeholder(name, {}, std::move(left_out)), {}, like);
+  const fx::NodePtr node = graph().placeholder(name, {}, std::move(left_out));
+  declare_sizes(*node, input_sizes_of(sizes));
+  return made(node, {}, like);
 }
 
 BuiltNode GraphBuilder::attribute(const std::string& name, nb::handle array) {
@@ -279,9 +282,9 @@ BuiltNode GraphBuilder::call_python(const std::string& title,
                                     nb::dict kwargs, const NodeText& text,
                                     nb::handle like) {
   Arguments arguments = arguments_of(args, kwargs);
-  const fx::NodePtr node = graph().call_function(
-      define(title, function), std::move(arguments.args),
-      std::move(arguments.kwargs), text.first);
+  const fx::NodePtr node =
+      graph().call_function(define(title, function), std::move(arguments.args),
+                            std::move(arguments.kwargs), text.first);
   return made(node, text, like);
 }
 

@@ -32,10 +32,11 @@ class GraphBuilder {
 
   // Adds an input. `like` is what is known of its value: (dtype, sizes,
   // strides) of a tensor, a number, a list of these, or None; sizes may be
-  // those of an example. `given` is None, or the value of an input that callers
-  // may leave out.
+  // those of an example. `sizes` are names of those that change, as
+  // input_sizes_of() takes them. `given` is the value of an input that callers
+  // may leave out, if there is one.
   BuiltNode placeholder(const std::string& name, nanobind::handle like,
-                        const nanobind::args& given);
+                        nanobind::handle sizes, const nanobind::args& given);
   // Adds an array as a member of the module. Its memory is used directly and
   // must not change while programs of the graph exist.
   BuiltNode attribute(const std::string& name, nanobind::handle array);

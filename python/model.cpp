@@ -106,6 +106,11 @@ void Model::prepare(const CompileOptions& options) {
   compile(*module_, options);
 }
 
+void Model::declare(const nb::list& sizes) {
+  options_["sizes"] = sizes;
+  compile(*module_, options_of(options_));
+}
+
 // Results of calls without arrays. Programs of PyTorch give its tensors where
 // it is there.
 ArrayKind Model::kind_without_arrays() const {

@@ -70,6 +70,9 @@ class Model {
   bool pickled_by_path() const { return by_path_; }
   void set_pickled_by_path(bool by_path);
   void set_written(const nanobind::dict& tensors) const;
+  // Names for sizes of the inputs, as input_sizes_of() takes them for each.
+  // Drops what was compiled.
+  void declare(const nanobind::list& sizes);
   // A program of torch.export as it was loaded, others as fx::save has them.
   void save(const std::string& path) const;
   // A package that torch imports (see GraphModule::to_folder).

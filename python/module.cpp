@@ -50,7 +50,7 @@ void register_builders(nb::module_& module) {
   nb::class_<GraphBuilder>(module, "GraphBuilder")
       .def(nb::init<std::string>(), "name"_a)
       .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
-           "given"_a, nb::keep_alive<0, 1>())
+           "sizes"_a.none(), "given"_a, nb::keep_alive<0, 1>())
       .def("attribute", &GraphBuilder::attribute, "name"_a, "array"_a,
            nb::keep_alive<0, 1>())
       .def("body", &GraphBuilder::body, "name"_a, "body"_a, "result"_a,
@@ -138,6 +138,7 @@ void register_model(nb::module_& module) {
       .def("_set_written", &Model::set_written)
       .def_prop_rw("_containers", &Model::containers, &Model::set_containers,
                    nb::for_setter(nb::arg("made").none()))
+      .def("_declare", &Model::declare, "sizes"_a)
       .def("__repr__", &Model::describe);
 }
 

@@ -1,6 +1,8 @@
 #include "python/options.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <functional>
 #include <string>
@@ -93,6 +95,11 @@ const std::vector<std::pair<std::string, Setter>>& setters() {
          if (o.loop_limit < 0)
            throw ValueError(name + ": expected iterations from 0");
        }},
+      {"sizes",
+       [](Options& o, nb::handle v, const std::string&) {
+         for (const nb::handle input : v)
+           o.sizes.push_back(input_sizes_of(input));
+       }},
       {"cache_folder",
        [](Options& o, nb::handle v, const std::string& name) {
          o.cache_folder = as<std::string>(v, name, "a text");
@@ -102,6 +109,20 @@ const std::vector<std::pair<std::string, Setter>>& setters() {
 }
 
 }  // namespace
+
+InputSizes input_sizes_of(nb::handle sizes) {
+  using Entry = std::tuple<std::string, int64_t, std::optional<int64_t>>;
+  InputSizes made;
+  if (sizes.is_none()) return made;
+  for (const nb::handle size : sizes) {
+    auto& named = made.emplace_back();
+    if (size.is_none()) continue;
+    const auto [name, least, most] =
+        as<Entry>(size, "sizes", "None or (name, least, most)");
+    named = NamedSize{name, least, most};
+  }
+  return made;
+}
 
 CompileOptions options_of(const nb::dict& given) {
   CompileOptions options;

@@ -25,6 +25,7 @@
 
 #include "fxjit/cpu_level.h"
 #include "fxjit/fx/graph_module.h"
+#include "fxjit/named_sizes.h"
 
 namespace fxjit {
 
@@ -46,6 +47,12 @@ struct CompileOptions {
   // interpreter while one background thread compiles, `wait` compiles first.
   enum class NewShape { wait, behind };
   NewShape new_shape = NewShape::wait;
+  // Names for sizes that change from call to call: an entry for each tensor and
+  // each other value among the inputs, in order, counted through lists and
+  // dicts; more may be left out at the end. An entry that names a dim replaces
+  // what the model's file says of the input. A call whose sizes are outside of
+  // a range, or differ where they have one name, throws RuntimeError.
+  std::vector<InputSizes> sizes;
   // Every sum of a matrix product is added up in order of depth, in one chain.
   // A row then gives bitwise the same result alone and in any batch. Costs time
   // where few rows are computed together.

@@ -30,9 +30,9 @@ struct BufferInspection {
   // The input's or the parameter's name; weights packed together are joined by
   // commas. Empty for tensors that have no name.
   std::string name;
-  Tensor val;  // A meta tensor, of inputs and constants; else undefined.
+  Tensor val;         // A meta tensor, of inputs and constants; else undefined.
   int64_t bytes = 0;  // Of packed weights, before packing.
-  int64_t offset = 0;            // In the arena.
+  int64_t offset = 0;             // In the arena.
   int32_t first = -1, last = -1;  // Steps that use it; -1: none does.
 };
 
@@ -61,13 +61,13 @@ struct StepInspection {
 // Generated code, shared by equal steps. Empty where no code was asked for.
 struct KernelInspection {
   std::string symbol;
-  std::string ir;        // LLVM's, after optimisation.
+  std::string ir;  // LLVM's, after optimisation.
   std::string assembly;
 };
 
 // One compiled program: of a whole graph, or of one part of it.
 struct ProgramInspection {
-  std::string inputs;   // As in ProgramReport.
+  std::string inputs;  // As in ProgramReport.
   std::string begin;
   std::vector<BufferInspection> buffers;
   std::vector<StepInspection> steps;  // In the order in which they run.
@@ -94,6 +94,8 @@ struct Inspection {
   // 10^9 bytes a second from data that fits in as many bytes.
   double gflops = 0;
   std::array<std::pair<size_t, double>, 4> bandwidths{};
+  // Which sizes of inputs have names, for the module's calls so far.
+  std::vector<KindReport> kinds;
 };
 
 struct InspectionOptions {

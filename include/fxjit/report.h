@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,14 +52,40 @@ struct ProgramReport {
   std::vector<StepReport> steps;
 };
 
+// A size with a name, and all that it can be in one kind of inputs.
+struct SizeReport {
+  std::string name;
+  int64_t least = 0;
+  std::optional<int64_t> most;
+};
+
+// What a graph of named sizes assumes of them.
+struct GuardReport {
+  std::string text;          // "length < 513"
+  std::string where;         // The op that asked, and its line of user code.
+  bool specialises = false;  // It asked for a number: one size alone fits.
+};
+
+// Inputs whose programs come from one graph of named sizes (docs/sizes.md).
+struct KindReport {
+  std::string inputs;  // "int64[batch, length]"
+  std::vector<SizeReport> sizes;
+  std::vector<GuardReport> guards;
+  // Not empty: names did not do, so that each tuple of sizes has a graph of its
+  // own; the rest tells how far they came.
+  std::string why_not;
+};
+
 struct Report {
   std::vector<ProgramReport> programs;
+  std::vector<KindReport> kinds = {};
 
   // True when every step of every program is native.
   bool native() const;
-  // A line for each program, and one for each step.
+  // A line for each program and step, for each kind, its sizes and guards.
   std::string text() const;
-  // An object {"programs": [...]} with the fields above by their names.
+  // An object {"programs": [...], "kinds": [...]} with the fields above by
+  // their names.
   std::string json() const;
 };
 

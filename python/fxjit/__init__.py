@@ -35,11 +35,14 @@ __all__ = ["InternalError", "MissingFunctions", "Model", "UserError", "__version
 
 
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
-         **options: Any) -> Model:
+         dynamic_shapes: Any = None, **options: Any) -> Model:
     """Loads a program of torch.export.save (.pt2), an ONNX model (.onnx) or a file of fx::save.
 
     path: the file. Weights stay mapped from it until they are packed.
     weights: a .safetensors file whose tensors replace those of the program, by name.
+    dynamic_shapes: names and ranges of sizes that change from call to call, as torch.export.export
+        takes them, with texts in place of Dims where no range is known. A .pt2 file has those it
+        was exported with, an ONNX model its names of dims; those given here replace them.
     options: threads (0: all CPUs), new_shape ("wait", "behind": answer by the interpreter
         while a thread compiles), narrow_weights ("rounded", "exact", "never"), convolution
         ("automatic", "direct"), strict_sums (False), memory_cap (bytes of compiled programs that
@@ -52,6 +55,15 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
     remains of them stays with PyTorch, call by call.
     """
     path, weights = os.fspath(path), os.fspath(weights)
+    model = _loaded(path, weights, options)
+    if dynamic_shapes is not None:
+        from . import declared
+
+        declared.declare(model, dynamic_shapes)
+    return model
+
+
+def _loaded(path: str, weights: str, options: dict[str, Any]) -> Model:
     try:
         return Model(path, weights, options)
     except MissingFunctions:
@@ -110,15 +122,21 @@ def check(model: Any, inputs: Sequence[Any] = (), *, against: str = "interpreter
                           **options)
 
 
-def from_fx(graph_module: torch.fx.GraphModule, **options: Any) -> Model:
+def from_fx(graph_module: torch.fx.GraphModule, *, dynamic_shapes: Any = None,
+            **options: Any) -> Model:
     """A Model of a torch.fx.GraphModule, which is called with the graph's placeholders.
 
-    options: those of load. The weights are copied. Functions that fxjit lacks stay with PyTorch,
+    dynamic_shapes, options: those of load. The weights are copied. Functions that fxjit lacks stay with PyTorch,
     one log line names them. Raises NotImplementedError for modules that torch.fx cannot trace.
     """
     from . import torch_fx
 
-    return torch_fx.from_fx(graph_module, **options)
+    model = torch_fx.from_fx(graph_module, **options)
+    if dynamic_shapes is not None:
+        from . import declared
+
+        declared.declare(model, dynamic_shapes)
+    return model
 
 
 def to_fx(model: Model) -> torch.fx.GraphModule:

@@ -66,6 +66,21 @@ def known_of(value):
     return value if isinstance(value, (bool, int, float)) else None
 
 
+def sizes_of(value):
+    """The names of an input's sizes: for each dim of a tensor, or for a number, None or (name, 0,
+    None). PyTorch has checked its ranges before a call comes here."""
+    if isinstance(value, torch.Tensor):
+        return [_name_of(size) for size in value.shape]
+    return [_name_of(value)] if isinstance(value, torch.SymInt) else None
+
+
+def _name_of(size):
+    if not isinstance(size, torch.SymInt):
+        return None
+    name = str(size.node.expr)
+    return None if name.lstrip("-").isdigit() else (name, 0, None)
+
+
 def _is_body(node):
     """Whether only control flow that fxjit knows has the graph."""
     return all(user.op == "call_function" and is_known(user.target) for user in node.users)
@@ -150,7 +165,8 @@ class GraphReader:
         if node.op == "placeholder":
             if node in self.attributes:
                 return self.builder.attribute(node.name, self.attributes[node])
-            return self.builder.placeholder(node.name, known_of(node.meta.get("val")),
+            value = node.meta.get("val")
+            return self.builder.placeholder(node.name, known_of(value), sizes_of(value),
                                             *node.args)
         if node.op == "get_attr":
             return self._read_attribute(node)

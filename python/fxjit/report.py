@@ -48,13 +48,16 @@ class Output(str):
 
 class Report(str):
     """What became of a model's graph. Prints as text; `programs` has it as lists and dicts:
-    one program for each tuple of input shapes (and part of the graph), with its steps."""
+    one program for each tuple of input shapes (and part of the graph), with its steps. `kinds`
+    tells which sizes of inputs have names, their ranges, and what is assumed of them."""
 
     programs: list[dict[str, Any]]
+    kinds: list[dict[str, Any]]
 
     def __new__(cls, text: str, as_json: str) -> Report:
         report = super().__new__(cls, text)
-        report.programs = json.loads(as_json)["programs"]
+        facts = json.loads(as_json)
+        report.programs, report.kinds = facts["programs"], facts["kinds"]
         return report
 
     @property

@@ -79,8 +79,13 @@ CompiledShape::Parts CompiledModule::build(const Request& request) {
   std::optional<passes::Part> part;
   if (request.begin && !request.source->parts.read_by(request.begin))
     part = take(request);
-  if (!build_of_kind(request, parts))
+  const std::optional<SizedInputs> inputs = sized(request);
+  std::string why_not;
+  if (!inputs || !build_of_kind(request, *inputs, parts, why_not)) {
     build_of_numbers(request, std::move(part), parts);
+    // If numbers fail as well, names are not to blame.
+    if (!why_not.empty()) kinds_.note_failure(*inputs, why_not);
+  }
   const std::chrono::duration<double, std::milli> took =
       std::chrono::steady_clock::now() - start;
   parts.timings.passes_ms += took.count();
@@ -117,9 +122,10 @@ void CompiledModule::build_of_numbers(const Request& request,
 
 // The inputs, or what a part behind another reads.
 std::optional<SizedInputs> CompiledModule::sized(const Request& request) const {
-  if (!request.begin) return sizes_of(request.inputs);
+  if (!request.begin)
+    return sizes_of(request.inputs, declared_.of(request.inputs));
   const ValueList key = *key_of(request);
-  auto inputs = sizes_of(std::span(key).subspan(1));
+  auto inputs = sizes_of(std::span(key).subspan(1), {});
   if (!inputs) return inputs;
   inputs->structure =
       std::string(request.begin->name()) + ": " + inputs->structure;
@@ -131,11 +137,11 @@ std::optional<SizedInputs> CompiledModule::sized(const Request& request) const {
 }
 
 bool CompiledModule::build_of_kind(const Request& request,
-                                   CompiledShape::Parts& parts) {
-  const std::optional<SizedInputs> inputs = sized(request);
-  if (!inputs) return false;
-  SizeKinds::Found found = kinds_.find(*inputs);
-  if (!found.kind) found = trace_kind(request, *inputs);
+                                   const SizedInputs& inputs,
+                                   CompiledShape::Parts& parts,
+                                   std::string& why_not) {
+  SizeKinds::Found found = kinds_.find(inputs);
+  if (!found.kind) found = trace_kind(request, inputs, why_not);
   if (!found.kind) return false;
   parts.of_kind = true;
   if (computes(found.kind->part, *found.model))
@@ -151,7 +157,8 @@ bool CompiledModule::build_of_kind(const Request& request,
 
 // What names cannot stand for is left to numbers.
 SizeKinds::Found CompiledModule::trace_kind(const Request& request,
-                                            const SizedInputs& inputs) {
+                                            const SizedInputs& inputs,
+                                            std::string& why_not) {
   std::optional<SizeNaming> naming = kinds_.note(inputs);
   if (!naming) {
     const std::string why = kinds_.why_no_more(inputs);
@@ -159,10 +166,17 @@ SizeKinds::Found CompiledModule::trace_kind(const Request& request,
     return {};
   }
   try {
-    kinds_.add(inputs, traced(request, inputs, std::move(*naming)));
+    std::optional<SizeKinds::Kind> kind = traced(request, inputs, *naming);
+    if (!kind && !request.source->parts.knows(request.begin)) {
+      take(request);  // Finds where the part ends.
+      naming = kinds_.note(inputs);
+      kind = traced(request, inputs, *naming);
+    }
+    if (!kind) throw NotImplementedError("the graph ends at another node");
+    kinds_.add(inputs, *std::move(kind));
   } catch (const Error& error) {
-    kinds_.note_failure(inputs);
-    log(LogLevel::info, "[compile] sizes stay numbers: " + error.message());
+    why_not = error.message();
+    log(LogLevel::info, "[compile] sizes stay numbers: " + why_not);
     return {};
   }
   const SizeKinds::Found found = kinds_.find(inputs);
@@ -174,9 +188,9 @@ SizeKinds::Found CompiledModule::trace_kind(const Request& request,
   return found;
 }
 
-SizeKinds::Kind CompiledModule::traced(const Request& request,
-                                       const SizedInputs& inputs,
-                                       SizeNaming naming) {
+std::optional<SizeKinds::Kind> CompiledModule::traced(const Request& request,
+                                                      const SizedInputs& inputs,
+                                                      SizeNaming naming) {
   auto table = std::make_unique<SizeTable>();
   const SizeTable::Scope scope(*table);
   GraphParts& parts = request.source->parts;
@@ -190,14 +204,15 @@ SizeKinds::Kind CompiledModule::traced(const Request& request,
   std::optional<passes::Part> part = parts.take_named(
       request.begin,
       [&](const fx::Node& node) -> const Value& { return *named.at(&node); });
-  if (!part) throw NotImplementedError("the graph ends at another node");
+  if (!part) return std::nullopt;
   part->model.folded = folded_;
   passes::ModelGraph model =
       passes::run_pipeline(std::move(part->model), pipeline_options());
-  return {
+  std::string text = inputs_text(values);
+  return SizeKinds::Kind{
       std::move(naming), inputs.sizes,
       std::make_unique<passes::NamedGraph>(std::move(model), std::move(table)),
-      std::move(*part)};
+      std::move(*part), std::move(text)};
 }
 
 size_t CompiledModule::kinds() {
@@ -210,8 +225,8 @@ void CompiledModule::describe(const Request& request, passes::Part part,
   if (part.stop) {
     parts.op_stop = !part.stop->target().function() &&
                     passes::is_data_dependent(*part.stop, part.why);
-    parts.stop_bodies = compile_bodies(*request.source->module, *part.stop,
-                                       options_, hooks_);
+    parts.stop_bodies =
+        compile_bodies(*request.source->module, *part.stop, options_, hooks_);
   }
   if (part.stop && !parts.op_stop && parts.stop_bodies.empty()) {
     try {

@@ -27,6 +27,9 @@ size_t kept_output_bytes(size_t memory_cap) {
   return std::min(kMost, memory_cap / kShare);
 }
 
+// The share of the cap that graphs of named sizes may take.
+size_t most_kind_bytes(size_t memory_cap) { return memory_cap / 4; }
+
 ValueList signature_of(std::span<const Value> inputs) {
   ValueList metas;
   for (const Value& input : inputs)
@@ -82,11 +85,13 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
                                CompileOptions options, passes::PassHooks hooks)
     : source_(std::make_shared<GraphSource>(std::move(module))),
       options_(std::move(options)),
+      declared_(source_->module->graph(), options_.sizes),
       hooks_(std::move(hooks)),
       loop_limits_{options_.loop_limit, options_.interrupted},
       engine_(Engine::shared(options_)),
       machine_(machine_for(options_, engine_.level())),
       weights_(engine_.level()),
+      kinds_(most_kind_bytes(options_.memory_cap)),
       blocks_(kept_output_bytes(options_.memory_cap)),
       shapes_(options_.memory_cap) {}
 
@@ -94,6 +99,7 @@ CompiledModule::Shape CompiledModule::for_call(std::span<const Value> inputs) {
   if (!have_data(inputs)) return nullptr;  // The interpreter infers shapes.
   Shape shape = shapes_.find(inputs);
   if (!shape) {
+    declared_.of(inputs);  // Throws for sizes that are not as declared.
     const Request request{source(), nullptr, inputs, nullptr};
     if (!request.source) return nullptr;
     if (options_.new_shape == CompileOptions::NewShape::behind) {
@@ -181,6 +187,7 @@ CompiledModule::Shape CompiledModule::find(const Request& request) const {
 }
 
 CompiledModule::Shape CompiledModule::get(std::span<const Value> inputs) {
+  declared_.of(inputs);
   const Request request{source(), nullptr, inputs, nullptr};
   return request.source ? get(request) : nullptr;
 }
@@ -211,7 +218,8 @@ CompiledModule::Shape CompiledModule::make(const Request& request) {
   parts.source = request.source;
   parts.signature = signature_of(key);
   auto shape = std::make_shared<const CompiledShape>(std::move(parts));
-  shapes_.add(hash, shape);
+  kind_bytes_ = kinds_.bytes();
+  shapes_.add(hash, shape, kind_bytes_);
   if (retired()) {  // retire() may have come just before.
     shapes_.clear();
     kinds_.clear();
@@ -303,7 +311,7 @@ void CompiledModule::retire() {
 }
 
 CompiledSize CompiledModule::program_size() const {
-  CompiledSize size;
+  CompiledSize size{0, kind_bytes_};
   for (const auto& shape : shapes_.all()) {
     ++size.programs;
     size.bytes += shape->bytes();
@@ -315,6 +323,8 @@ Report CompiledModule::report() const {
   Report report;
   for (const auto& shape : shapes_.all())
     report.programs.push_back(shape->report());
+  std::lock_guard lock(compile_mutex_);
+  report.kinds = kinds_.report();
   return report;
 }
 

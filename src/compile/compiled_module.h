@@ -14,6 +14,7 @@
 #include "fxjit/compile.h"
 #include "fxjit/inspection.h"
 #include "src/compile/engine.h"
+#include "src/compile/input_sizes.h"
 #include "src/compile/shape_table.h"
 #include "src/compile/size_kinds.h"
 #include "src/compile/staged_run.h"
@@ -87,13 +88,17 @@ class CompiledModule : public fx::NativeForward,
                         std::optional<passes::Part> part,
                         CompiledShape::Parts& parts);
   passes::Part take(const Request& request);
-  // False where no kind of inputs has names for these.
-  bool build_of_kind(const Request& request, CompiledShape::Parts& parts);
   std::optional<SizedInputs> sized(const Request& request) const;
-  SizeKinds::Found trace_kind(const Request& request,
-                              const SizedInputs& inputs);
-  SizeKinds::Kind traced(const Request& request, const SizedInputs& inputs,
-                         SizeNaming naming);
+  // False where no kind of inputs has names for these; `why_not` says why if
+  // tracing with names failed.
+  bool build_of_kind(const Request& request, const SizedInputs& inputs,
+                     CompiledShape::Parts& parts, std::string& why_not);
+  SizeKinds::Found trace_kind(const Request& request, const SizedInputs& inputs,
+                              std::string& why_not);
+  // Nothing where the graph of names ends at another node than that of numbers.
+  std::optional<SizeKinds::Kind> traced(const Request& request,
+                                        const SizedInputs& inputs,
+                                        SizeNaming naming);
   void describe(const Request& request, passes::Part part,
                 CompiledShape::Parts& parts);
   void build_program(const passes::ModelGraph& model,
@@ -116,19 +121,22 @@ class CompiledModule : public fx::NativeForward,
   mutable std::mutex source_mutex_;
   Source source_;
   const CompileOptions options_;
+  const DeclaredInputs declared_;
   const passes::PassHooks hooks_;
   const fx::LoopLimits loop_limits_;
   Engine& engine_;
   // Asked once, since it takes system calls.
   const program::Machine machine_;
   weights::Store weights_;
+  std::atomic<size_t> kind_bytes_{0};
   const std::shared_ptr<passes::FoldedWeights> folded_ =
       std::make_shared<passes::FoldedWeights>();
   SizeKinds kinds_;  // Guarded by compile_mutex_, as the next one.
   std::optional<std::map<const Storage*, std::string>> tensor_names_;
   support::BlockPool blocks_;
   ShapeTable shapes_;
-  std::mutex compile_mutex_;        // One compilation of this module at a time.
+  mutable std::mutex
+      compile_mutex_;               // One compilation of this module at a time.
   std::set<std::string> reported_;  // Why calls stay with the interpreter.
   // How many programs were made for the same shapes at the same node. They
   // differ in numbers only; see make().

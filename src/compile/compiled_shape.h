@@ -27,6 +27,9 @@ struct ProgramInspection;
 // the interpreter runs for `reason`.
 StepReport step_between(const fx::Node& node, bool native, std::string reason);
 
+// "float32[2, 3], 5"
+std::string inputs_text(const ValueList& inputs);
+
 class CompiledShape {
  public:
   struct Parts {

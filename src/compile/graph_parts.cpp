@@ -77,6 +77,11 @@ std::optional<passes::Part> GraphParts::take_named(const fx::Node* begin,
   return part;
 }
 
+bool GraphParts::knows(const fx::Node* begin) const {
+  std::lock_guard lock(mutex_);
+  return extents_.contains(begin);
+}
+
 const GraphParts::Nodes* GraphParts::read_by(const fx::Node* begin) const {
   std::lock_guard lock(mutex_);
   const auto found = extents_.find(begin);

@@ -41,6 +41,9 @@ class GraphParts {
   // at a time, as take().
   bool is_of_data(const fx::Node& node) const { return of_data_[node.id()]; }
 
+  // Whether take() has found where the part from `begin` on ends. Thread-safe.
+  bool knows(const fx::Node* begin) const;
+
   // The nodes before the part that begins at `begin` which decide what it
   // computes; null when no such part was taken. Thread-safe.
   const Nodes* read_by(const fx::Node* begin) const;

@@ -110,6 +110,7 @@ Inspection CompiledModule::inspect(std::span<const Value> inputs,
   for (ProgramInspection& program : inspection.programs)
     for (StepInspection& step : program.steps)
       step.report.share = sum > 0 ? step.report.microseconds / sum : 0;
+  inspection.kinds = report().kinds;
   return inspection;
 }
 

@@ -44,6 +44,35 @@ std::string program_text(const ProgramReport& program) {
   return text;
 }
 
+std::string kind_text(const KindReport& kind) {
+  std::string text = "sizes: " + kind.inputs + "\n";
+  if (!kind.why_not.empty())
+    text += "  each tuple has a graph of its own: " + kind.why_not + "\n";
+  for (const SizeReport& size : kind.sizes)
+    text += "  " + size.name + " in " + std::to_string(size.least) + ".." +
+            (size.most ? std::to_string(*size.most) : "") + "\n";
+  for (const GuardReport& guard : kind.guards)
+    text += std::string("  ") + (guard.specialises ? "only " : "assumes ") +
+            guard.text + (guard.where.empty() ? "" : ": " + guard.where) + "\n";
+  return text;
+}
+
+Json kind_json(const KindReport& kind) {
+  Json sizes = Json::array(), guards = Json::array();
+  for (const SizeReport& size : kind.sizes)
+    sizes.push_back({{"name", size.name},
+                     {"least", size.least},
+                     {"most", size.most ? Json(*size.most) : Json()}});
+  for (const GuardReport& guard : kind.guards)
+    guards.push_back({{"text", guard.text},
+                      {"where", guard.where},
+                      {"specialises", guard.specialises}});
+  return {{"inputs", kind.inputs},
+          {"sizes", std::move(sizes)},
+          {"guards", std::move(guards)},
+          {"why_not", kind.why_not}};
+}
+
 Json node_json(const NodeReport& node) {
   return {{"name", node.name},
           {"target", node.target},
@@ -88,16 +117,18 @@ bool Report::native() const {
 std::string Report::text() const {
   std::string text;
   for (const ProgramReport& program : programs) text += program_text(program);
+  for (const KindReport& kind : kinds) text += kind_text(kind);
   return text;
 }
 
 std::string Report::json() const {
-  Json list = Json::array();
+  Json list = Json::array(), kind_list = Json::array();
   for (const ProgramReport& program : programs)
     list.push_back(program_json(program));
+  for (const KindReport& kind : kinds) kind_list.push_back(kind_json(kind));
   // Names come from users: what is no UTF-8 is shown as such.
-  return Json{{"programs", std::move(list)}}.dump(
-             2, ' ', false, Json::error_handler_t::replace) +
+  return Json{{"programs", std::move(list)}, {"kinds", std::move(kind_list)}}
+             .dump(2, ' ', false, Json::error_handler_t::replace) +
          "\n";
 }
 

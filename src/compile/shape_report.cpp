@@ -7,7 +7,6 @@
 #include "src/compile/graph_parts.h"
 
 namespace fxjit {
-namespace {
 
 std::string inputs_text(const ValueList& signature) {
   std::string text;
@@ -18,6 +17,8 @@ std::string inputs_text(const ValueList& signature) {
   }
   return text;
 }
+
+namespace {
 
 NodeReport node_report(const fx::Node& node) {
   return {std::string(node.name()), std::string(node.target_name()),

@@ -39,7 +39,8 @@ const ShapeTable::Entry* ShapeTable::find_entry(
   return nullptr;
 }
 
-void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape) {
+void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape,
+                     size_t others) {
   std::lock_guard lock(mutex_);
   auto entry = std::make_shared<Entry>();
   entry->hash = hash;
@@ -54,7 +55,7 @@ void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape) {
   total_bytes_ += entry->bytes;
   entries_.push_back(entry);
   refresh_bytes();
-  drop_over_cap(entry.get());
+  drop_over_cap(entry.get(), others);
   if (entries_.size() == 1) lone_.store(entries_[0].get());
 }
 
@@ -70,8 +71,8 @@ void ShapeTable::refresh_bytes() {
   }
 }
 
-void ShapeTable::drop_over_cap(const Entry* keep) {
-  while (total_bytes_ > memory_cap_ && entries_.size() > 1) {
+void ShapeTable::drop_over_cap(const Entry* keep, size_t others) {
+  while (total_bytes_ + others > memory_cap_ && entries_.size() > 1) {
     size_t oldest = entries_[0].get() == keep ? 1 : 0;
     for (size_t i = 0; i < entries_.size(); ++i)
       if (entries_[i].get() != keep &&

@@ -29,9 +29,11 @@ class ShapeTable {
 
   // Adds an entry for inputs with this hash. If the entries then exceed the
   // cap, the least recently used ones are dropped, never the new one; calls
-  // that run a dropped entry keep it alive. Apart from the search for an entry
-  // to drop, the time does not depend on the number of entries.
-  void add(size_t hash, std::shared_ptr<const CompiledShape> shape);
+  // that run a dropped entry keep it alive. `others` are bytes that count
+  // towards the cap beside entries. Apart from the search for an entry to drop,
+  // the time does not depend on the number of entries.
+  void add(size_t hash, std::shared_ptr<const CompiledShape> shape,
+           size_t others = 0);
 
   // Drops all entries.
   void clear();
@@ -53,7 +55,7 @@ class ShapeTable {
 
   const Entry* find_entry(std::span<const Value> inputs) const;
   void refresh_bytes();
-  void drop_over_cap(const Entry* keep);
+  void drop_over_cap(const Entry* keep, size_t others);
   void erase(size_t index);
   void replace_bucket(size_t hash, std::unique_ptr<const Bucket> bucket);
   void wait_for_readers() const;

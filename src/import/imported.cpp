@@ -2,6 +2,7 @@
 
 #include "fxjit/error.h"
 #include "fxjit/fx/pytree.h"
+#include "fxjit/named_sizes.h"
 #include "src/import/input_checks.h"
 
 namespace fxjit::imported {
@@ -76,6 +77,22 @@ namespace fxjit::import {
 void set_checks(imported::Program& program,
                 std::shared_ptr<const InputChecks> checks) {
   program.checks_ = std::move(checks);
+}
+
+void declare_input_sizes(fx::Graph& graph,
+                         const std::vector<imported::Input>& inputs) {
+  for (const imported::Input& input : inputs) {
+    InputSizes sizes;
+    for (const imported::Size& size : input.sizes) {
+      auto& declared = sizes.emplace_back();
+      if (size.fixed) continue;
+      // "?" is what dims are called that have no name.
+      declared = NamedSize{size.text == "?" ? "" : size.text,
+                           size.least.value_or(0), size.most};
+    }
+    if (const fx::NodePtr node = graph.find_node(input.name))
+      declare_sizes(*node, sizes);
+  }
 }
 
 }  // namespace fxjit::import

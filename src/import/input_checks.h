@@ -36,9 +36,9 @@ class InputChecks {
   // for a size that the grammar of formulas does not cover.
   using Formulas = std::vector<std::vector<std::optional<SizeFormula>>>;
   // `format` begins all messages, "pt2" for example.
-  InputChecks(std::string format, std::vector<Argument> arguments, std::vector<imported::Input> inputs,
-              Formulas formulas, std::map<std::string, Range> ranges,
-              std::vector<Guard> guards);
+  InputChecks(std::string format, std::vector<Argument> arguments,
+              std::vector<imported::Input> inputs, Formulas formulas,
+              std::map<std::string, Range> ranges, std::vector<Guard> guards);
 
   const std::vector<Argument>& arguments() const { return arguments_; }
   const std::string& format() const { return format_; }
@@ -90,6 +90,11 @@ class InputChecks {
 // Gives a program the checks of its calls.
 void set_checks(imported::Program& program,
                 std::shared_ptr<const InputChecks> checks);
+
+// Keeps the names and ranges of the inputs' sizes with the placeholders of
+// these inputs (fxjit/named_sizes.h).
+void declare_input_sizes(fx::Graph& graph,
+                         const std::vector<imported::Input>& inputs);
 
 // The path of each leaf of `tree`, in order, such as "['z'][0]", with `path` in
 // front.

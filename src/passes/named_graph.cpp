@@ -20,6 +20,7 @@ void require_plain(const fx::Node& node) {
 
 NamedGraph::NamedGraph(ModelGraph model, std::unique_ptr<SizeTable> table)
     : model_(std::move(model)), table_(std::move(table)) {
+  make_constants();
   collect(*model_.graph);
   for (auto& [name, region] : model_.regions) {
     collect(*region.graph);
@@ -29,6 +30,59 @@ NamedGraph::NamedGraph(ModelGraph model, std::unique_ptr<SizeTable> table)
     if (const Tensor& view = model_.results[i].view;
         view.defined() && has_name(view))
       views_.emplace_back(i, view);
+  bytes_ = counted_bytes();
+}
+
+size_t NamedGraph::counted_bytes() const {
+  // Means over models of the tests: a node with its call, value, names and
+  // users, an expression in all tables that know it.
+  constexpr size_t kNodeBytes = 1536, kExpressionBytes = 512;
+  size_t nodes = model_.graph->nodes().size();
+  for (const auto& [name, region] : model_.regions)
+    nodes += region.graph->nodes().size();
+  return nodes * kNodeBytes +
+         (table_->expressions() + table_->guards().size()) * kExpressionBytes;
+}
+
+// Whether the call gives one tensor that depends on named sizes alone, and is
+// no result of the graph: a call of one op without tensors.
+bool NamedGraph::is_made_of_sizes(const fx::Node& node) const {
+  if (!node.is(fx::Opcode::call_module) || !node.args().empty()) return false;
+  const Region& region = model_.region(node);
+  if (region.kind != Region::Kind::call || node.val().size() != 1) return false;
+  for (const fx::Node* item : node.users())
+    for (const fx::Node* user : item->users())
+      if (user->is(fx::Opcode::output)) return false;
+  const fx::Node& call = **region.graph->nodes().begin();
+  return call.called_op() &&
+         call.called_op()->row.purity == ops::Purity::pure &&
+         (has_name(call.val()) || has_name(Value::tuple(call.args())));
+}
+
+// Constants in place of such calls, as in a graph that was made of numbers.
+void NamedGraph::make_constants() {
+  std::vector<fx::NodePtr> calls;
+  for (const fx::NodePtr node : model_.graph->nodes())
+    if (is_made_of_sizes(*node)) calls.push_back(node);
+  for (const fx::NodePtr node : calls) {
+    const auto region = model_.regions.find(node->target_name());
+    const fx::Node& call = **region->second.graph->nodes().begin();
+    const size_t index = model_.constants.size();
+    made_.push_back({index, call.called_op(), call.args()});
+    model_.constants.emplace_back();
+    const auto place = model_.graph->inserting_before(node);
+    const fx::NodePtr constant =
+        model_.graph->get_attr("constant_" + std::to_string(index));
+    constant->meta().set("constant", static_cast<int64_t>(index));
+    constant->meta().set("computed", true);
+    constant->set_val(node->val().at(0));
+    for (const fx::NodePtr item : node->users().list()) {
+      item->replace_all_uses_with(constant);
+      model_.graph->erase_node(item);
+    }
+    model_.graph->erase_node(node);
+    model_.regions.erase(region);
+  }
 }
 
 void NamedGraph::collect(fx::Graph& graph) {
@@ -66,6 +120,11 @@ const ModelGraph* NamedGraph::at(std::span<const int64_t> names) {
   for (const NamedNode& named : nodes_) {
     if (named.val >= 0) named.node->set_val(at(named.val));
     for (const auto& [i, arg] : named.args) named.node->set_arg(i, at(arg));
+  }
+  for (const MadeConstant& made : made_) {
+    ValueList args;
+    for (const Value& arg : made.args) args.push_back(evaluated(arg));
+    model_.constants[made.index] = ops::run_eager({*made.op, args}).as_tensor();
   }
   for (const auto& [region, domain] : domains_)
     region->domain = evaluated(domain);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "fxjit/op.h"
 #include "src/passes/model_graph.h"
 #include "src/tensor/sizes/table.h"
 
@@ -27,6 +28,10 @@ class NamedGraph {
 
   const SizeTable& table() const { return *table_; }
 
+  // What the graph takes of memory, as an estimate from its nodes, expressions
+  // and guards, without weights.
+  size_t bytes() const { return bytes_; }
+
  private:
   // What has names: a node's value and arguments, as places in distinct_. A
   // value without names is -1.
@@ -36,6 +41,16 @@ class NamedGraph {
     std::vector<std::pair<size_t, int32_t>> args;
   };
 
+  // A tensor made of numbers alone, which are named: a constant of each tuple.
+  struct MadeConstant {
+    size_t index;  // Among the model's constants.
+    const ops::Op* op;
+    ValueList args;
+  };
+
+  void make_constants();
+  size_t counted_bytes() const;
+  bool is_made_of_sizes(const fx::Node& node) const;
   void collect(fx::Graph& graph);
   int32_t place_of(const Value& value);
   Value evaluated(const Value& value) const;
@@ -45,9 +60,11 @@ class NamedGraph {
   ModelGraph model_;
   std::unique_ptr<SizeTable> table_;
   std::vector<int64_t> values_;  // Of the table's expressions.
+  size_t bytes_ = 0;
   std::vector<NamedNode> nodes_;
   std::vector<Value> distinct_;  // Many nodes have values alike.
   std::unordered_map<std::string, int32_t> places_;  // By ValueWords.
+  std::vector<MadeConstant> made_;
   std::vector<std::pair<Region*, Dims>> domains_;
   std::vector<std::pair<size_t, Tensor>> views_;  // By number of the result.
 };

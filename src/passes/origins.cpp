@@ -26,7 +26,8 @@ std::vector<std::string> origins_of(const fx::Node& node) {
 std::string line_of(const void* node) {
   const ErrorContext context =
       static_cast<const fx::Node*>(node)->error_context();
-  if (context.source.known()) return context.source.str();
+  if (context.source.known())
+    return (context.op.empty() ? "" : context.op + ", ") + context.source.str();
   return "%" + context.node + (context.op.empty() ? "" : " = " + context.op);
 }
 

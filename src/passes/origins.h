@@ -15,8 +15,8 @@ namespace fxjit::passes {
 // none is known.
 std::vector<std::string> origins_of(const fx::Node& node);
 
-// For people, of a Node: the line of the user's that made the call, or its
-// name.
+// For people, of a Node: its op and the line of the user's that made the call,
+// or its name.
 std::string line_of(const void* node);
 
 // `node` does from now on what `replaced` did.

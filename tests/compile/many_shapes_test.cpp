@@ -10,6 +10,7 @@
 #include "fxjit/fx.h"
 #include "fxjit/fxjit.h"
 #include "fxjit/nn.h"
+#include "fxjit/report.h"
 #include "tests/compile/compile_testing.h"
 #include "tests/compile/process_memory.h"
 #include "tests/compile/subprocess.h"
@@ -78,9 +79,50 @@ TEST(Child, DISABLED_ManyLengths) {
   run_shapes(*gm, 250, [](int i) { return random_tensor({1, 3 + i, 64}); });
 }
 
+// 10,000 tuples of sizes, all of one kind.
+TEST(Child, DISABLED_TenThousandTuples) {
+  constexpr size_t kLargeCap = 64 * kMega;
+  const Tensor weight = random_tensor({32, 32});
+  const auto gm = fx::symbolic_trace(
+      [&](Value x) { return softmax(F::gelu(F::linear(x, weight)), -1); },
+      {"x"}, "tuples");
+  CompileOptions options = quick();
+  options.memory_cap = kLargeCap;
+  options.sizes = {{NamedSize{"batch"}, NamedSize{"length"}}};
+  const size_t before = memory_used();
+  compile(*gm, options);
+  for (int64_t i = 0; i < 10000; ++i)
+    gm->forward(ValueList{Tensor::zeros({2 + i % 100, 2 + i / 100, 32})});
+  EXPECT_LE(compiled_size(*gm).bytes, kLargeCap);
+  const size_t used = memory_used() - before;
+  EXPECT_LT(used / kMega, (kLargeCap + kLargeCap / 5 + 40 * kMega) / kMega);
+  EXPECT_EQ(make_report(*gm).kinds.size(), 1U);
+}
+
+// Inputs of many structures, each with a kind of its own: graphs of kinds count
+// as programs do.
+TEST(Child, DISABLED_ManyKinds) {
+  const auto gm = fx::symbolic_trace(
+      [](Value x, Value choice) {
+        Value y = x;
+        for (int i = 0; i < 40; ++i) y = F::gelu(y) * choice + x;
+        return y;
+      },
+      {"x", "choice"}, "kinds");
+  CompileOptions options = quick();
+  options.memory_cap = kMega;
+  options.sizes = {{NamedSize{"n"}}};
+  compile(*gm, options);
+  for (int64_t i = 0; i < 60; ++i)
+    for (int64_t n = 2; n < 5; ++n)
+      gm->forward(ValueList{Tensor::zeros({n, 8}), 0.25 * double(i)});
+  EXPECT_LE(compiled_size(*gm).bytes, kMega);
+}
+
 TEST(ManyShapes, MemoryStaysWithinTheCap) {
   if (testing::kSanitizer) GTEST_SKIP() << testing::kFreedIsKept;
-  for (const char* child : {"ManySizesOfImages", "ManyLengths"}) {
+  for (const char* child :
+       {"ManySizesOfImages", "ManyLengths", "TenThousandTuples", "ManyKinds"}) {
     const auto result = run_child(child);
     EXPECT_EQ(result.exit_code, 0) << result.output;
   }

@@ -1,7 +1,10 @@
 // Programs of named sizes: calls of many sizes are right whatever came before.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <thread>
 
 #include "src/compile/compiled_module.h"
 #include "src/compile/size_kinds.h"
@@ -92,6 +95,43 @@ TEST(SizeKinds, ResultsDoNotDependOnTheOrderOfCalls) {
     const Value expected =
         gm->interpret(ids(pairs()[i].first, pairs()[i].second));
     EXPECT_EQ(testing::value_difference(alone, expected, 1e-5, 1e-5), "");
+  }
+}
+
+TEST(SizeKinds, ThreadsWithSizesOfTheirOwnGetTheirResults) {
+  constexpr int kThreads = 8;
+  const auto gm = encoder();
+  CompileOptions options = quick();
+  options.sizes = {{NamedSize{"batch"}, NamedSize{"length"}}};
+  compile(*gm, options);
+  std::vector<std::thread> threads;
+  std::array<int, kThreads> wrong{};
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back([&, i] {
+      for (int64_t length = 2; length < 34; ++length) {
+        const ValueList given = ids(2 + i, length);
+        const Tensor result = gm->forward(given).as_tensor();
+        wrong[static_cast<size_t>(i)] += static_cast<int>(
+            testing::value_difference(result, gm->interpret(given), 1e-5,
+                                      1e-5) != "");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, ::testing::Each(0));
+}
+
+// Pairs that begin with others: kinds are made at other sizes.
+TEST(SizeKinds, ResultsDoNotDependOnTheFirstCall) {
+  std::vector<Tensor> known(pairs().size());
+  for (size_t first = 0; first < pairs().size(); ++first) {
+    std::vector<size_t> order(pairs().size());
+    for (size_t i = 0; i < order.size(); ++i)
+      order[i] = (first + i) % order.size();
+    const std::vector<Tensor> found = results(order);
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (!known[i].defined()) known[i] = found[i];
+      EXPECT_TRUE(same_bits(known[i], found[i])) << first << ", " << i;
+    }
   }
 }
 

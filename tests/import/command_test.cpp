@@ -52,6 +52,26 @@ TEST_F(Command, MakesInputsUp) {
   EXPECT_THAT(sized.text, HasSubstr("output: float32[12, 6]"));
 }
 
+TEST_F(Command, NamesSizes) {
+  fx::save(
+      *fx::symbolic_trace([](Value x) { return relu(x) + 1; }, {"x"}, "net"),
+      file("saved"));
+  const std::string inspect =
+      "inspect --compile " + file("saved") + " --shape x=2x5x32 --sizes ";
+  const Ran ran = fxjit_command(inspect + "x=batch,length:2..64");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_THAT(ran.text, HasSubstr("length in 2..64"));
+  const Ran wrong = fxjit_command(inspect + "x=batch,length:8..4");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.text, HasSubstr("no size of length is in the range 8..4"));
+  const Ran outside = fxjit_command(inspect + "x=batch,length:8..64");
+  EXPECT_THAT(outside.text, HasSubstr("expected a size in 8..64, got 5"));
+  EXPECT_THAT(fxjit_command(inspect + "x=batch,a:b").text,
+              HasSubstr("expected a name, NAME:LEAST..MOST, * or a number"));
+  EXPECT_THAT(fxjit_command(inspect + "y=batch").text,
+              HasSubstr("the model's inputs are x"));
+}
+
 TEST_F(Command, AFileOfFxSave) {
   fx::save(*read_case("attention").program.module, file("saved"));
   const Ran ran = fxjit_command("run " + file("saved") + " --shape x=2x5x32");
@@ -112,9 +132,8 @@ TEST_F(Command, NumbersBelowABound) {
 TEST_F(Command, OneNumberIsATensorWithoutDims) {
   fx::save(*fx::symbolic_trace([](Value x) { return x * 2.0; }, {"x"}),
            file("twice"));
-  const Ran ran =
-      fxjit_command("run " + file("twice") + " --input x=-1.5e3 --output " +
-                    file("results"));
+  const Ran ran = fxjit_command(
+      "run " + file("twice") + " --input x=-1.5e3 --output " + file("results"));
   EXPECT_EQ(ran.code, 0) << ran.text;
   EXPECT_THAT(ran.text, HasSubstr("float32[]"));
 }

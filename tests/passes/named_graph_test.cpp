@@ -196,8 +196,9 @@ TEST(NamedGraph, OfImages) {
     return ValueList{
         Tensor::meta({names[0], 3, names[1], names[2]}, DType::f32)};
   };
-  served(module, inputs, {2, 32, 40},
-         {{2, 32, 40}, {4, 32, 40}, {2, 48, 40}, {2, 32, 64}});
+  EXPECT_EQ(served(module, inputs, {2, 32, 40},
+                   {{2, 32, 40}, {4, 32, 40}, {2, 48, 40}, {2, 32, 64}}),
+            4);
 }
 
 TEST(NamedGraph, SaysWhatItAssumed) {

@@ -29,7 +29,7 @@ const std::vector<Box>& boxes() {
        {"tensor"}},
       {"fx",
        {"src/fx/", "src/nn/", "include/fxjit/fx/", "include/fxjit/nn/",
-        "include/fxjit/nn.h"},
+        "include/fxjit/named_sizes.h", "include/fxjit/nn.h"},
        {"ops", "io"}},
       {"fx_passes",
        {"src/fx/passes/", "include/fxjit/fx/passes/",

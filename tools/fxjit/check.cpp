@@ -8,6 +8,7 @@
 #include "tools/fxjit/commands.h"
 #include "tools/fxjit/places.h"
 #include "tools/fxjit/reference.h"
+#include "tools/fxjit/sizes.h"
 #include "tools/fxjit/terminal.h"
 
 namespace fxjit::command {
@@ -58,8 +59,8 @@ void write_found(const CheckResult& result, const CheckOptions& options,
     arguments.replace(0, saved.size(), file);
   }
   // Against another runtime, the interpreter is wrong as well.
-  const bool shown = result.interpreter_too ||
-                     shows_it(file, result.reduced_inputs, options);
+  const bool shown =
+      result.interpreter_too || shows_it(file, result.reduced_inputs, options);
   std::printf("written: %s%s\n  fxjit check %s\n", file.c_str(),
               shown ? "" : ", which does not show it any more: see model.fx",
               arguments.c_str());
@@ -78,6 +79,7 @@ bool check(const CheckOptions& options) {
   Progress progress;
   progress.say("loading " + options.model);
   const Model model(options.model, options.weights);
+  declare_sizes(model, options.inputs.sizes);
   const ValueList inputs = make_inputs(model, options.inputs);
   const ValueList values = placeholders_of(model, inputs);
   fxjit::CheckOptions checked = library_options(options);

@@ -24,6 +24,7 @@ constexpr Examples kExamples[] = {
     {"inspect",
      "fxjit inspect model.pt2\n"
      "fxjit inspect model.pt2 --compile --shape x=1x3x224x224\n"
+     "fxjit inspect model.onnx --compile --sizes x=batch,3,height,width\n"
      "fxjit inspect model.pt2 --html page.html\n"
      "fxjit inspect model.pt2 --html page.html --compare unfused\n"
      "fxjit inspect model.pt2 --trace trace.json --compiled-graph model.onnx\n"
@@ -86,6 +87,15 @@ void add_model(CLI::App& command, Options& options) {
           "The size of an input that is made up: x=1x3x224x224, "
           "x=int64:1x16 for another type, 'x=int64:1x16<1000' for numbers "
           "below 1000")
+      ->allow_extra_args(false)
+      ->type_name("NAME=SIZES");
+  command
+      .add_option(
+          "--sizes", options.inputs.sizes,
+          "Which sizes of an input change from call to call: a name for "
+          "each dim, with a range where one is known, * for any, a "
+          "number or nothing for a dim that stays: "
+          "x=batch,3,height:32..1024,*")
       ->allow_extra_args(false)
       ->type_name("NAME=SIZES");
   command

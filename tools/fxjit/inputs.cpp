@@ -12,39 +12,6 @@
 namespace fxjit::command {
 namespace {
 
-using Named = std::map<std::string, std::string>;
-
-// "NAME=TEXT" for each; every name is one of the model's.
-Named by_name(const std::vector<std::string>& texts, const std::string& option,
-              const Model& model) {
-  Named named;
-  for (const std::string& text : texts) {
-    const size_t sign = text.find('=');
-    if (sign == text.npos)
-      throw UserError("--" + option + " " + text + ": expected NAME=...");
-    const std::string name = text.substr(0, sign);
-    std::string known;
-    bool found = false;
-    for (const ModelInput& input : model.inputs()) {
-      found = found || input.name == name || input.facts.path == name;
-      known += (known.empty() ? "" : ", ") + input.name;
-    }
-    if (!found)
-      throw UserError("--" + option + " " + text + ": the model's inputs are " +
-                      (known.empty() ? "none" : known));
-    if (!named.emplace(name, text.substr(sign + 1)).second)
-      throw UserError("--" + option + " " + text + ": " + name +
-                      " is given twice");
-  }
-  return named;
-}
-
-const std::string* find(const Named& named, const ModelInput& input) {
-  auto found = named.find(input.name);
-  if (found == named.end()) found = named.find(input.facts.path);
-  return found == named.end() ? nullptr : &found->second;
-}
-
 struct Shape {
   std::optional<DType> dtype;
   Dims sizes;
@@ -131,21 +98,54 @@ Shape exported_shape(const ModelInput& input) {
 
 }  // namespace
 
+InputTexts by_input(const std::vector<std::string>& texts,
+                    const std::string& option, const Model& model) {
+  InputTexts named;
+  for (const std::string& text : texts) {
+    const size_t sign = text.find('=');
+    if (sign == text.npos)
+      throw UserError("--" + option + " " + text + ": expected NAME=...");
+    const std::string name = text.substr(0, sign);
+    std::string known;
+    bool found = false;
+    for (const ModelInput& input : model.inputs()) {
+      found = found || input.name == name || input.facts.path == name;
+      known += (known.empty() ? "" : ", ") + input.name;
+    }
+    if (!found)
+      throw UserError("--" + option + " " + text + ": the model's inputs are " +
+                      (known.empty() ? "none" : known));
+    if (!named.emplace(name, text.substr(sign + 1)).second)
+      throw UserError("--" + option + " " + text + ": " + name +
+                      " is given twice");
+  }
+  return named;
+}
+
+const std::string* find_input(const InputTexts& named,
+                              const ModelInput& input) {
+  auto found = named.find(input.name);
+  if (found == named.end()) found = named.find(input.facts.path);
+  return found == named.end() ? nullptr : &found->second;
+}
+
 ValueList make_inputs(const Model& model, const InputOptions& options) {
-  const Named given = by_name(options.values, "input", model);
-  const Named shapes = by_name(options.shapes, "shape", model);
+  const InputTexts given = by_input(options.values, "input", model);
+  const InputTexts shapes = by_input(options.shapes, "shape", model);
   std::mt19937_64 random(options.seed);
   ValueList values;
   for (const ModelInput& input : model.inputs()) {
-    const std::string* const shape = find(shapes, input);
-    if (const std::string* const value = find(given, input)) {
+    const std::string* const shape = find_input(shapes, input);
+    if (const std::string* const value = find_input(given, input)) {
       if (shape)
         throw UserError("--shape " + *shape + ": " + input.name + " is " +
                         *value);
       values.emplace_back(given_value(*value, input));
-    } else if (input.known && input.facts.kind == imported::Input::Kind::constant) {
+    } else if (input.known &&
+               input.facts.kind == imported::Input::Kind::constant) {
       values.push_back(input.facts.constant);
-    } else if (input.known && input.facts.kind == imported::Input::Kind::number) {
+    } else if (input.known &&
+               input.facts.kind == imported::Input::Kind::number) {
       values.emplace_back(1);
     } else {
       const Shape sizes = shape ? read_shape(*shape) : exported_shape(input);

@@ -9,6 +9,7 @@
 #include "fxjit/inspection.h"
 #include "fxjit/report.h"
 #include "tools/fxjit/commands.h"
+#include "tools/fxjit/sizes.h"
 #include "tools/fxjit/terminal.h"
 
 namespace fxjit::command {
@@ -150,6 +151,7 @@ void print_json(const Model& model, const std::optional<Report>& report) {
 ValueList compile_for_a_call(const Model& model,
                              const InspectOptions& options) {
   ValueList inputs = make_inputs(model, options.inputs);
+  declare_sizes(model, options.inputs.sizes);
   CompileOptions compiling;
   compiling.threads = options.threads;
   compiling.disabled_passes = options.disabled;

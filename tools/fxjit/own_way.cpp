@@ -4,6 +4,7 @@
 #include "fxjit/compile.h"
 #include "tools/fxjit/contestants.h"
 #include "tools/fxjit/results.h"
+#include "tools/fxjit/sizes.h"
 
 namespace fxjit::command {
 namespace {
@@ -72,6 +73,7 @@ OwnWay::OwnWay(Kind kind, const BenchOptions& options)
     : kind_(kind), model_([&] {
         const auto start = Clock::now();
         Model model(options.model, options.weights);
+        declare_sizes(model, options.inputs.sizes);
         load_ms_ = milliseconds_since(start);
         return model;
       }()) {

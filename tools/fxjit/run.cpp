@@ -9,6 +9,7 @@
 #include "src/io/npy.h"
 #include "tools/fxjit/commands.h"
 #include "tools/fxjit/doubles.h"
+#include "tools/fxjit/sizes.h"
 #include "tools/fxjit/terminal.h"
 
 namespace fxjit::command {
@@ -83,6 +84,7 @@ void run(const RunOptions& options) {
   const Model model(options.model, options.weights);
   const ValueList inputs = make_inputs(model, options.inputs);
   if (!options.interpret) {
+    declare_sizes(model, options.inputs.sizes);
     CompileOptions compile_options;
     compile_options.threads = options.threads;
     compile(model.module(), compile_options);

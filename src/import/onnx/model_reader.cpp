@@ -88,6 +88,7 @@ Program ModelReader::run() {
   for (const fx::NodePtr node : program.module->graph().placeholders())
     inputs_[i++].name = std::string(node->name());
   auto checks = make_checks();
+  import::declare_input_sizes(program.module->graph(), inputs_);
   program.inputs = std::move(inputs_);
   program.outputs = std::move(outputs_);
   program.facts = facts();

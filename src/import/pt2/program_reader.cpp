@@ -51,6 +51,7 @@ pt2::Program ProgramReader::run() {
   pt2::Program program;
   set_checks(program, make_checks());
   program.module = make_module();
+  declare_input_sizes(program.module->graph(), inputs_);
   program.inputs = std::move(inputs_);
   program.outputs = std::move(outputs_);
   return program;

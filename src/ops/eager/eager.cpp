@@ -1,4 +1,6 @@
 // Running a bound call on real tensors.
+#include <algorithm>
+
 #include "fxjit/op.h"
 #include "src/ops/eager/body_evaluator.h"
 #include "src/ops/eager/complex_calls.h"
@@ -37,8 +39,20 @@ Value run_in_memory_order(const ScalarBody& body, std::vector<Tensor> inputs,
   return result.as_strided(shape.sizes(), shape.strides(), 0);
 }
 
+// Numbers in place of named sizes, which a result computed now is for.
+std::vector<Value> numbers_of(std::span<const Value> args) {
+  std::vector<Value> numbers;
+  for (const Value& arg : args)
+    numbers.push_back(arg.is_named_size() ? Value(arg.as_int()) : arg);
+  return numbers;
+}
+
 Value run_scalar(const OpCall& call) {
   if (!has_tensor(call)) return python_value_op(call);
+  if (std::ranges::any_of(call.args, &Value::is_named_size)) {
+    const std::vector<Value> numbers = numbers_of(call.args);
+    return run_scalar({call.op, numbers, call.source, call.node});
+  }
   const ScalarBody body = scalar_body(call);
   const Tensor shape = infer(call).as_tensor();
   std::vector<Tensor> inputs;

@@ -77,9 +77,13 @@ IntegerBounds bounds_of(DType type) {
 
 // Negative integers of an unsigned type are counted from its end, up to its
 // greatest number.
-bool holds_integer(DType type, int64_t number) {
-  if (is_floating(type))
-    return std::abs(static_cast<double>(number)) <= greatest_float(type);
+bool holds_integer(DType type, Size number) {
+  if (is_floating(type)) {
+    constexpr double kEnd = 9223372036854775808.0;  // 2^63
+    const double most = greatest_float(type);
+    return most >= kEnd || (number <= static_cast<int64_t>(most) &&
+                            number >= -static_cast<int64_t>(most));
+  }
   const IntegerBounds bounds = bounds_of(type);
   const int64_t least = bounds.least == 0 ? -bounds.greatest : bounds.least;
   return number >= least && number <= bounds.greatest;
@@ -136,7 +140,7 @@ bool converts_numbers(const Op& op) { return converted_by(op.name()); }
 void check_number(const Value& number, DType type, Conversion conversion) {
   const DType in = type_of_numbers(type, conversion);
   if (!has_range(in)) return;
-  const bool held = number.is_int() ? holds_integer(in, number.as_int())
+  const bool held = number.is_int() ? holds_integer(in, number.as_size())
                                     : holds_float(in, number.as_double());
   if (!held)
     throw RuntimeError("value cannot be converted to type " +

@@ -6,10 +6,13 @@
 
 namespace fxjit::passes {
 
-// Whether two tensors are the same elements of one memory.
+// Whether two tensors are the same elements of one memory. Strides come first:
+// those of named sizes are mostly known to differ, where a size could be equal
+// to a number of channels.
 inline bool same_view(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
-         a.strides() == b.strides() && a.offset() == b.offset();
+  return a.dtype() == b.dtype() && a.dim() == b.dim() &&
+         a.strides() == b.strides() && a.sizes() == b.sizes() &&
+         a.offset() == b.offset();
 }
 
 class GraphBuilder::Proxy : public fx::ProxyBase, public fx::ControlRecorder {

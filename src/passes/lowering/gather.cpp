@@ -48,6 +48,7 @@ Value counted_on(GraphBuilder& b, const Value& base, const Value& next,
 }
 
 Value counting(GraphBuilder& b, Size size) {
+  if (!size.is_number()) return call(b, "arange", {size});
   const Tensor places = Tensor::empty({size}, DType::i64);
   for (int64_t i = 0; i < size; ++i) places.data_as<int64_t>()[i] = i;
   return b.constant(places, true);

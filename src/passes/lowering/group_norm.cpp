@@ -46,7 +46,7 @@ class GroupNorm {
       whole[whole.size() - 1] = channels;
       sums = call(b_, "reshape", {call(b_, "expand", {groups, apart}), whole});
     }
-    return call(b_, "mul", {sums, 1.0 / static_cast<double>(places_ * each)});
+    return call(b_, "div", {sums, places_ * each});
   }
 
   GraphBuilder& b_;

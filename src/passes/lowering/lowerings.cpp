@@ -138,6 +138,7 @@ constexpr LoweringRow kLowerings[] = {
     {"group_norm", lower_group_norm},
     {"instance_norm", lower_instance_norm},
     {"fxjit.resample_dims", lower_resample},
+    {"fxjit.resize", lower_resize},
     {"index_select", lower_index_select},
     {"index", lower_index},
     {"gather", lower_gather},

@@ -55,7 +55,7 @@ LowerFn lower_pool;
 LowerFn lower_group_norm;
 LowerFn lower_instance_norm;
 // Images to other sizes by resample_op(); none for other dims and types.
-LowerFn lower_resample;
+LowerFn lower_resample, lower_resize;
 // Along inner dims; none along the first.
 LowerFn lower_index_select;
 // Lowers indexing by integer tensors; none for others.

@@ -31,11 +31,41 @@ Tensor as_places(const Tensor& given) {
 }
 
 // Rows that stay: each is its own place.
-Value kept_rows(GraphBuilder& b, int64_t size) {
+Value kept_rows(GraphBuilder& b, Size size) {
+  if (!size.is_number())
+    return call(b, "fxjit.resample_places",
+                {"nearest", size, size, None, false, DType::f32});
   const Tensor places = Tensor::empty({1, size}, DType::i32);
   for (int64_t i = 0; i < size; ++i)
     places.data_as<int32_t>()[i] = static_cast<int32_t>(i);
   return b.constant(places, true);
+}
+
+// Tables of numbers are constants already, of the types that code reads.
+bool is_made(const GraphBuilder& b, const Value& table, std::string_view row,
+             DType dtype) {
+  if (const Tensor* const known = b.constant_of(table))
+    return known->dtype() == dtype;
+  return table.is_proxy() &&
+         GraphBuilder::node_of(table)->called_op() == &ops::get_op(row);
+}
+
+// False for tables that only a call knows.
+bool read_tables(GraphBuilder& b, const Value& places, const Value& weights,
+                 Along& along) {
+  if (is_made(b, places, "fxjit.resample_places", DType::i32)) {
+    if (!weights.is_none() &&
+        !is_made(b, weights, "fxjit.resample_weights", DType::f32))
+      return false;
+    along = {places, weights};
+    return true;
+  }
+  const Tensor* const known = b.constant_of(places);
+  if (!known || known->size(0) > kMostTaps) return false;
+  along.places = b.constant(as_places(*known), true);
+  if (const Tensor* const factors = b.constant_of(weights))
+    along.weights = b.constant(factors->contiguous(), true);
+  return !along.weights.is_none() || weights.is_none();
 }
 
 // [N, C, H, W] to other heights and widths.
@@ -67,13 +97,13 @@ Value resized_volume(GraphBuilder& b, const Value& x,
                      const std::array<Along, 3>& along) {
   const Dims from = val_of(x).sizes();
   const bool inner = is_channels_last(val_of(x));
-  const int64_t n = from[0], c = from[1], d = from[2];
+  const Size n = from[0], c = from[1], d = from[2];
   const Value slices = reshaped(b, x,
                                 inner ? Dims{n * d, c, from[3], from[4]}
                                       : Dims{n, c * d, from[3], from[4]},
                                 inner);
   const Value images = resized(b, slices, along[1], along[2]);
-  const int64_t height = val_of(images).size(2), width = val_of(images).size(3);
+  const Size height = val_of(images).size(2), width = val_of(images).size(3);
   const Value lines = resized(
       b, reshaped(b, images, {n, c, d, height * width}, inner), along[0], {});
   return reshaped(b, lines, {n, c, val_of(lines).size(2), height, width},
@@ -97,16 +127,9 @@ Value lower_resample(GraphBuilder& b, const ops::Op&, const ValueList& args) {
   std::array<Along, 3> along;  // Of depth, height and width.
   for (size_t i = 0; i < args[1].size(); ++i) {
     const int dim = wrap_dim(args[1].at(i).as_int(), x.dim());
-    const Tensor* places = b.constant_of(args[2].at(i));
-    if (dim < 2 || !places || places->size(0) > kMostTaps ||
-        !all_of_type({args[3].at(i)}, DType::f32))
-      return {};
+    if (dim < 2 || !all_of_type({args[3].at(i)}, DType::f32)) return {};
     Along& of_dim = along[static_cast<size_t>(dim + 3 - x.dim())];
-    of_dim.places = b.constant(as_places(*places), true);
-    if (const Tensor* weights = b.constant_of(args[3].at(i)))
-      of_dim.weights = b.constant(weights->contiguous(), true);
-    else if (!args[3].at(i).is_none())
-      return {};
+    if (!read_tables(b, args[2].at(i), args[3].at(i), of_dim)) return {};
   }
   Value result;
   if (x.dim() == 5)
@@ -118,6 +141,22 @@ Value lower_resample(GraphBuilder& b, const ops::Op&, const ValueList& args) {
         call(b, "squeeze",
              {resized(b, call(b, "unsqueeze", {input, 2}), {}, along[2]), 2});
   return dtype == DType::f32 ? result : call(b, "cast", {result, dtype});
+}
+
+Value lower_resize(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
+  if (!args[0].is_proxy()) return {};
+  const Tensor x = val_of(args[0]);
+  const bool picks = args[4].as_string().starts_with("nearest");
+  ValueList places, weights;
+  for (size_t i = 0; i < args[1].size(); ++i) {
+    const int dim = wrap_dim(args[1].at(i).as_int(), x.dim());
+    const ValueList table{args[4],       x.size(dim), args[2].at(i),
+                          args[3].at(i), args[5],     DType::f32};
+    places.push_back(call(b, "fxjit.resample_places", table));
+    weights.push_back(picks ? None : call(b, "fxjit.resample_weights", table));
+  }
+  return lower_resample(
+      b, op, {args[0], args[1], Value::tuple(places), Value::tuple(weights)});
 }
 
 }  // namespace fxjit::passes

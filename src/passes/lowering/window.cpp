@@ -131,11 +131,26 @@ std::vector<float> divisors(const ops::PoolParams& params, int64_t size,
   return counts;
 }
 
+// Whether every element of every window counts.
+bool has_whole_windows(const ops::PoolParams& params, const Tensor& input) {
+  for (int d = 0; d < params.spatial; ++d) {
+    const Size pad = params.padding[d];
+    const Size end =
+        (params.output[2 + d] - 1) * params.stride[d] + params.kernel[d];
+    if ((pad != 0 && !params.count_include_pad) ||
+        end > input.size(2 + d) + 2 * pad)
+      return false;
+  }
+  return true;
+}
+
 // A number where all windows have one divisor, else a tensor of those of one
 // plane.
 Value divisor_of(GraphBuilder& b, const ops::PoolParams& params,
                  const Tensor& input) {
   if (params.divisor != 0) return static_cast<double>(params.divisor);
+  if (has_whole_windows(params, input))
+    return static_cast<double>(int64_t{numel(params.kernel)});
   Dims sizes;
   std::vector<float> product{1};
   for (int d = 0; d < params.spatial; ++d) {

@@ -6,6 +6,7 @@
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
+#include "src/tensor/sizes/decision.h"
 
 namespace fxjit::passes {
 namespace {
@@ -57,6 +58,12 @@ int64_t best_tile(const Sizes& s) {
   return winograd_cost(s, tile) < kWorthIt * direct_cost(s) ? tile : 0;
 }
 
+// Of images, rows, columns, channels and features.
+int64_t tile_for(std::span<const int64_t> s) {
+  const auto real = [&](size_t i) { return static_cast<double>(s[i]); };
+  return best_tile({real(0), real(1), real(2), real(3), real(4)});
+}
+
 bool all_are(const Dims& dims, Size value) {
   return std::all_of(dims.begin(), dims.end(),
                      [&](Size d) { return d == value; });
@@ -78,11 +85,9 @@ Value lower_winograd(GraphBuilder& b, const ops::ConvParams& params,
       filter.dtype() != DType::f32 || !has_transform(params, filter))
     return {};
   const Dims& out = params.output;
-  const Sizes sizes{static_cast<double>(out[0]), static_cast<double>(out[2]),
-                    static_cast<double>(out[3]),
-                    static_cast<double>(filter.size(1)),
-                    static_cast<double>(filter.size(0))};
-  const int64_t tile = best_tile(sizes);
+  const int64_t tile =
+      decided("the tile of a convolution", tile_for,
+              {out[0], out[2], out[3], filter.size(1), filter.size(0)});
   if (tile == 0) return {};
   Value last = call(b, "permute", {input, Dims{0, 2, 3, 1}});
   if (val_of(last).stride(3) != 1) last = b.call(materialize_op(), {last});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "src/support/memory/memory_limit.h"
+#include "src/tensor/sizes/table.h"
 
 namespace fxjit::passes {
 namespace {
@@ -19,6 +20,9 @@ Size spanned_bytes(const Tensor& t) {
 
 // Of a named size this is a guard: larger ones are another kind of inputs.
 void check_bytes(Size bytes) {
+  const SizeTable::Asker asker(nullptr, [](const void*) {
+    return std::string("the memory of this machine");
+  });
   const auto limit = static_cast<int64_t>(
       std::min<size_t>(support::memory_bytes(), INT64_MAX));
   if (bytes.is_number() || bytes > limit)

@@ -289,6 +289,9 @@ void SizeTable::tighten(const Polynomial& p, Relation relation) {
       if (bounds.least && *bounds.least == against / factor &&
           against % factor == 0)
         ++*bounds.least;
+      else if (bounds.most && *bounds.most == against / factor &&
+               against % factor == 0)
+        --*bounds.most;
       break;
     case Relation::negative:
       if (flipped)

@@ -52,6 +52,7 @@ class SizeTable {
   // table is full.
   Size name(const std::string& name, int64_t present, int64_t least = 2,
             int64_t most = INT64_MAX);
+  size_t expressions() const { return expressions_.size(); }
   int names() const { return static_cast<int>(names_.size()); }
 
   // Makes the table the one of this thread's Sizes.
@@ -83,6 +84,10 @@ class SizeTable {
   };
 
   const std::vector<SizeGuard>& guards() const { return guards_; }
+  // What the i-th name can be: its range, as the guards narrow it.
+  const sizes::Bounds& bounds_of_name(size_t i) const {
+    return atom_bounds_[static_cast<size_t>(names_.at(i).atom)];
+  }
 
   // The values of all expressions for values of the names, in order; false when
   // one leaves its range, a value does not fit 64 bits or a guard fails.

@@ -31,9 +31,7 @@ std::string described(const Tensor& val) {
   return val.defined() ? val.describe() : "";
 }
 
-double rounded(double number) {
-  return std::round(number * 1e4) / 1e4;
-}
+double rounded(double number) { return std::round(number * 1e4) / 1e4; }
 
 json node_data(const NodeReport& node) {
   json data = {{"name", node.name}, {"target", node.target}};
@@ -70,9 +68,11 @@ class RunData {
               {"codegen", rounded(profile.codegen_ms)},
               {"link", rounded(profile.link_ms)},
               {"pack", rounded(profile.pack_ms)}}},
-            {"limits", {{"gflops", rounded(seen.gflops)},
-                        {"bandwidths", std::move(bandwidths)}}},
+            {"limits",
+             {{"gflops", rounded(seen.gflops)},
+              {"bandwidths", std::move(bandwidths)}}},
             {"programs", std::move(programs)},
+            {"kinds", kinds()},
             {"steps", steps()},
             {"graph", graph()}};
   }
@@ -97,6 +97,26 @@ class RunData {
             {"buffers", std::move(buffers)}};
   }
 
+  // Inputs whose sizes have names, and what that relies on.
+  json kinds() const {
+    json list = json::array();
+    for (const KindReport& kind : run_.inspection.kinds) {
+      json sizes = json::array(), guards = json::array();
+      for (const SizeReport& size : kind.sizes)
+        sizes.push_back(
+            {size.name, size.least, size.most ? json(*size.most) : json()});
+      for (const GuardReport& guard : kind.guards)
+        guards.push_back({{"text", guard.text},
+                          {"where", guard.where},
+                          {"specialises", guard.specialises}});
+      list.push_back({{"inputs", kind.inputs},
+                      {"sizes", std::move(sizes)},
+                      {"guards", std::move(guards)},
+                      {"why_not", kind.why_not}});
+    }
+    return list;
+  }
+
   json steps() const {
     json list = json::array();
     for (const FlowStep& flow : flow_.steps) list.push_back(step_data(flow));
@@ -105,8 +125,7 @@ class RunData {
 
   json step_data(const FlowStep& flow) const {
     const StepInspection& step = *flow.step;
-    json nodes = json::array(), sizes = json::array(),
-         symbols = json::array();
+    json nodes = json::array(), sizes = json::array(), symbols = json::array();
     for (const NodeReport& node : step.report.nodes)
       nodes.push_back(node_data(node));
     for (const auto& [name, value] : step.sizes) sizes.push_back({name, value});
@@ -177,8 +196,7 @@ class RunData {
     }
     const auto first_step = static_cast<int32_t>(drawing.boxes.size());
     for (const FlowStep& flow : flow_.steps)
-      drawing.boxes.push_back(
-          {box_width(flow.step->report.label), 40, 0, 0});
+      drawing.boxes.push_back({box_width(flow.step->report.label), 40, 0, 0});
     const auto wire = [&](int32_t value, int32_t to) {
       const int32_t step = flow_.values[static_cast<size_t>(value)].step;
       if (step < 0 && !box_of_input.contains(value)) return;

@@ -13,6 +13,7 @@
 #include "tools/fxjit/page/page_data.h"
 #include "tools/fxjit/page/trace.h"
 #include "tools/fxjit/page/write_page.h"
+#include "tools/fxjit/sizes.h"
 #include "tools/fxjit/terminal.h"
 
 namespace fxjit::command {
@@ -96,7 +97,9 @@ class Writer {
       : options_(options),
         progress_(progress),
         model_(options.model, options.weights),
-        inputs_(make_inputs(model_, options.inputs)) {}
+        inputs_(make_inputs(model_, options.inputs)) {
+    declare_sizes(model_, options.inputs.sizes);
+  }
 
   void run() {
     if (!options_.compare.empty()) second_ = second_of(options_);

@@ -17,7 +17,7 @@ DType options_dtype(const OpCall& call, size_t i, DType fallback) {
 
 Dims sizes_arg(const OpCall& call, size_t i) {
   const Dims sizes = call.dims(i);
-  for (int64_t size : sizes)
+  for (const Size size : sizes)
     if (size < 0)
       runtime_error("Trying to create tensor with negative dimension ", size,
                     ": ", sizes);
@@ -38,7 +38,7 @@ Tensor filled(const Tensor& shape, const Value& fill) {
 
 Value infer_sized(const OpCall& call) {
   if (call.op.name() == "zeros")
-    for (int64_t size : call.dims(0))
+    for (const Size size : call.dims(0))
       if (size < 0)
         runtime_error("zeros: Dimension size must be non-negative.");
   return Tensor::meta(sizes_arg(call, 0), options_dtype(call, 1, DType::f32));
@@ -92,8 +92,14 @@ Value decompose_new_full(const OpCall& call) {
 struct Range {
   Value start = 0, end, step = 1;
   DType dtype = DType::i64;
-  int64_t length = 0;
+  Size length = 0;
 };
+
+// ceil((end - start) / step) of whole numbers.
+Size whole_length(Size start, Size end, int64_t step) {
+  if (step < 0) return whole_length(end, start, -step);
+  return (end - start + (step - 1)) / step;
+}
 
 // arange(end), arange(start, end), arange(start, end, step).
 Range arange_of(const OpCall& call) {
@@ -107,6 +113,15 @@ Range arange_of(const OpCall& call) {
   const bool floats =
       range.start.is_float() || range.end.is_float() || range.step.is_float();
   range.dtype = options_dtype(call, 3, floats ? DType::f32 : DType::i64);
+  const bool named = range.start.is_named_size() || range.end.is_named_size();
+  if (named && !floats && !range.step.is_named_size()) {
+    const Size start = range.start.as_size(), end = range.end.as_size();
+    const int64_t step = range.step.as_int();
+    if (step != 0 && (step > 0 ? start <= end : end <= start)) {
+      range.length = whole_length(start, end, step);
+      return range;
+    }
+  }
   const double start = range.start.as_double(), end = range.end.as_double();
   const double step = range.step.as_double();
   if (step == 0) runtime_error("step must be nonzero");

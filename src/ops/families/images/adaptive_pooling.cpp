@@ -11,10 +11,10 @@ namespace fxjit::ops {
 namespace {
 
 // Where output cell `i` of `count` begins in `size` elements.
-int64_t cell_begin(int64_t i, int64_t count, int64_t size) {
+Size cell_begin(int64_t i, int64_t count, Size size) {
   return ExactInt(i) * size / count;
 }
-int64_t cell_end(int64_t i, int64_t count, int64_t size) {
+Size cell_end(int64_t i, int64_t count, Size size) {
   return ((ExactInt(i) + 1) * size + count - 1) / count;
 }
 
@@ -58,10 +58,11 @@ Value adapted_side_by_side(const Value& value, int axis, int64_t count,
 
 // `axis` pooled to `count` cells: equal cells by a reshape, few others one by
 // one.
-Value adapted(const Value& value, int axis, int64_t count, bool average) {
+Value adapted(const Value& value, int axis, const Value& wanted, bool average) {
   constexpr int64_t kFewCells = 64;
-  const int64_t size = meta_of(value).sizes()[axis];
-  if (count == size) return value;
+  const Size size = meta_of(value).sizes()[axis];
+  if (size == wanted.as_size()) return value;
+  const int64_t count = wanted.as_int();
   if (size % count != 0 && count > kFewCells)
     return adapted_side_by_side(value, axis, count, average);
   if (size % count == 0) {
@@ -71,7 +72,7 @@ Value adapted(const Value& value, int axis, int64_t count, bool average) {
   }
   ValueList cells;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t begin = cell_begin(i, count, size);
+    const Size begin = cell_begin(i, count, size);
     const Value part =
         fxjit::narrow(value, axis, begin, cell_end(i, count, size) - begin);
     cells.push_back(reduced_over(part, Value::tuple({axis}), average, true));
@@ -102,12 +103,12 @@ Dims adaptive_sizes(const OpCall& call, const ValueList& items, bool average) {
   for (int i = 0; i < spatial; ++i) {
     const Value& item = items[static_cast<size_t>(i)];
     if (item.is_none()) continue;
-    if (item.as_int() < 0)
+    if (item.as_size() < 0)
       runtime_error(call.op.name(),
                     ": elements of output_size must be greater than or equal "
                     "to 0 but received ",
                     braced(items));
-    sizes[input.dim() - spatial + i] = item.as_int();
+    sizes[input.dim() - spatial + i] = item.as_size();
   }
   check_memory(sizes, input.dtype());
   return sizes;
@@ -151,7 +152,7 @@ Value adaptive_pool(const OpCall& call, bool average) {
   for (int i = 0; i < spatial; ++i) {
     const Value& item = items[static_cast<size_t>(i)];
     if (!item.is_none())
-      value = adapted(value, input.dim() - spatial + i, item.as_int(), average);
+      value = adapted(value, input.dim() - spatial + i, item, average);
   }
   const bool pooled = !(sizes == input.sizes());
   return method(narrowed(value, wide, dtype), pooled ? "contiguous" : "clone");

@@ -50,7 +50,7 @@ void check_ranks(const OpCall& call, int spatial) {
 void check_channels(const ConvParams& params, const Dims& input,
                     const Dims& weight, const Dims& printed) {
   if (params.groups <= 0) runtime_error("non-positive groups is not supported");
-  int64_t expected = weight[0];
+  Size expected = weight[0];
   if (!params.transposed) expected = ExactInt(weight[1]) * params.groups;
   const std::string given = "Given groups=" + std::to_string(params.groups) +
                             ", weight of size " + weight.str();
@@ -89,7 +89,7 @@ void same_padding(ConvParams& params, const Dims& weight) {
   for (int i = 0; i < params.spatial; ++i) {
     if (params.stride[i] != 1)
       runtime_error("padding='same' is not supported for strided convolutions");
-    const int64_t total =
+    const Size total =
         ExactInt(params.dilation[i]) * (ExactInt(weight[2 + i]) - 1);
     params.pad_before[i] = total / 2;
     params.pad_after[i] = total - total / 2;
@@ -115,7 +115,7 @@ void read_padding(const OpCall& call, ConvParams& params, const Dims& weight) {
   }
   params.pad_before = params.pad_after =
       per_axis_arg(call, index_of(call, "padding"), params.spatial);
-  for (int64_t pad : params.pad_before)
+  for (const Size pad : params.pad_before)
     if (pad < 0) runtime_error("negative padding is not supported");
 }
 
@@ -133,7 +133,7 @@ void forward_output(ConvParams& params, const Dims& input, const Dims& weight) {
   for (int i = 0; i < params.spatial; ++i) {
     padded.push_back(ExactInt(input[2 + i]) + params.pad_before[i] +
                      params.pad_after[i]);
-    const int64_t reach =
+    const Size reach =
         ExactInt(params.dilation[i]) * (ExactInt(weight[2 + i]) - 1) + 1;
     fits = fits && padded[i] >= reach;
     params.output.push_back((padded[i] - reach) / params.stride[i] + 1);
@@ -166,13 +166,13 @@ void transposed_output(ConvParams& params, const Dims& input,
   params.output = {input[0], ExactInt(weight[1]) * params.groups};
   for (int i = 0; i < params.spatial; ++i) {
     if (params.output_padding[i] >=
-        std::max(params.stride[i], params.dilation[i]))
+        larger(params.stride[i], params.dilation[i]))
       output_padding_too_large(params);
-    const int64_t reach =
+    const Size reach =
         ExactInt(params.dilation[i]) * (ExactInt(weight[2 + i]) - 1);
-    const int64_t size = ExactInt(input[2 + i] - 1) * params.stride[i] -
-                         params.pad_before[i] - params.pad_after[i] + reach +
-                         params.output_padding[i] + 1;
+    const Size size = ExactInt(input[2 + i] - 1) * params.stride[i] -
+                      params.pad_before[i] - params.pad_after[i] + reach +
+                      params.output_padding[i] + 1;
     if (size < 0)
       runtime_error("Given input size per channel: ", sizes_text(input, 2),
                     ". Calculated output size per channel is negative");

@@ -28,13 +28,13 @@ bool is_area(const OpCall& call) { return same(call[3], "area"); }
 
 // As torch states sizes: H: 4, W: 5.
 std::string named_sizes(const std::vector<Resize>& resizes,
-                        int64_t Resize::* size) {
+                        Size Resize::* size) {
   constexpr std::string_view kNames = "DHW";
   std::string text;
   for (size_t i = 0; i < resizes.size(); ++i) {
     if (i > 0) text += ", ";
     text += kNames[kNames.size() - resizes.size() + i];
-    text += ": " + std::to_string(resizes[i].*size);
+    text += ": " + to_string(resizes[i].*size);
   }
   return text;
 }
@@ -48,6 +48,23 @@ void check_sizes(const std::vector<Resize>& resizes) {
       named_sizes(resizes, &Resize::from),
       resizes.size() == 1 ? ") and output (" : ") output (",
       named_sizes(resizes, &Resize::to), ")");
+}
+
+// floor(size * factor), exact for a named size where the factor or its inverse
+// is a whole number.
+Size scaled(Size size, double factor) {
+  constexpr double kMost = 65536;
+  const auto whole = [](double x) {
+    return x >= 1 && x <= kMost && std::trunc(x) == x;
+  };
+  if (!size.is_number() && whole(factor))
+    return size * static_cast<int64_t>(factor);
+  int exponent = 0;
+  if (!size.is_number() && factor > 0 && whole(1 / factor) &&
+      std::frexp(factor, &exponent) == 0.5)
+    return size / static_cast<int64_t>(1 / factor);
+  return static_cast<int64_t>(
+      std::floor(static_cast<double>(int64_t{size}) * factor));
 }
 
 // Result sizes of the spatial dims and how far apart the samples lie.
@@ -71,14 +88,15 @@ std::vector<Resize> resizes(const OpCall& call, const Tensor& input,
     const Value& item =
         given.is_sequence() ? given.at(static_cast<size_t>(i)) : given;
     Resize resize{i + 2, input.sizes()[i + 2], 0, {}, align_corners, antialias};
-    constexpr double kLimit = 2147483648.0;
-    if (!(std::abs(item.as_double()) < kLimit))
+    constexpr int64_t kLimit = int64_t{1} << 31;
+    const bool fits = item.is_int()
+                          ? item.as_size() < kLimit && item.as_size() > -kLimit
+                          : std::abs(item.as_double()) < double{kLimit};
+    if (!fits)
       runtime_error("interpolate: expected sizes and factors below 2^31, got ",
                     repr(given));
-    resize.to = by_size
-                    ? item.as_int()
-                    : static_cast<int64_t>(std::floor(
-                          static_cast<double>(resize.from) * item.as_double()));
+    resize.to =
+        by_size ? item.as_size() : scaled(resize.from, item.as_double());
     if (!by_size && !(call.has(5) && call.flag(5)))
       resize.factor = item.as_double();
     result.push_back(resize);
@@ -164,7 +182,7 @@ Value decompose_upsample(const OpCall& call) {
   std::vector<Resize> sizes;
   for (size_t i = 0; i < spatial; ++i) {
     const int axis = static_cast<int>(i) + 2;
-    Resize resize{axis, input.sizes()[axis], call[1].at(i).as_int(),
+    Resize resize{axis, input.sizes()[axis], call[1].at(i).as_size(),
                   {},   call.flag(4),        call.flag(5)};
     const Value& factor = call[2].at(i);
     if (!factor.is_none() && factor.as_double() > 0)

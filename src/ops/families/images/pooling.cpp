@@ -17,13 +17,13 @@ Dims window_arg(const OpCall& call, const char* name, int spatial) {
   return dims;
 }
 
-int64_t pooled_size(int64_t size, int64_t kernel, int64_t stride, int64_t pad,
-                    int64_t dilation, bool ceil_mode) {
-  const int64_t span = size + 2 * pad - ExactInt(dilation) * (kernel - 1) - 1;
-  if (span < 0) return ceil_mode && span + stride > 0 ? 1 : 0;
-  int64_t places = (span + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+Size pooled_size(Size size, Size kernel, Size stride, Size pad, Size dilation,
+                 bool ceil_mode) {
+  const Size span = size + 2 * pad - ExactInt(dilation) * (kernel - 1) - 1;
+  if (span < 0) return Size(ceil_mode && span + stride > 0 ? 1 : 0);
+  Size places = (span + (ceil_mode ? stride - 1 : Size(0))) / stride + 1;
   // The last window starts inside the image or its left padding.
-  if (ceil_mode && (places - 1) * stride >= size + pad) --places;
+  if (ceil_mode && (places - 1) * stride >= size + pad) places -= 1;
   return places;
 }
 
@@ -39,8 +39,7 @@ void check_windows(const PoolParams& params) {
     if (params.padding[i] < 0)
       runtime_error("pad must be non-negative, but got pad: ",
                     params.padding[i]);
-    const int64_t reach =
-        ExactInt(params.kernel[i] - 1) * params.dilation[i] + 1;
+    const Size reach = ExactInt(params.kernel[i] - 1) * params.dilation[i] + 1;
     if (params.padding[i] > reach / 2)
       runtime_error(
           "pad should be at most half of effective kernel size, but got pad=",
@@ -76,6 +75,13 @@ void read_options(const OpCall& call, PoolParams& params) {
   if (params.divisor == 0) runtime_error("divisor must be not zero");
 }
 
+// "3x32x32"
+std::string planes_text(const Dims& sizes, int spatial) {
+  std::string text = to_string(sizes[1]);
+  for (int i = 0; i < spatial; ++i) text += "x" + to_string(sizes[2 + i]);
+  return text;
+}
+
 void set_output(const OpCall& call, PoolParams& params, const Dims& input) {
   const bool ceil_mode = call.flag(index_of(call, "ceil_mode"));
   if (empty_dim(call.tensor(0), params.spatial + 1) >= 0)
@@ -84,19 +90,18 @@ void set_output(const OpCall& call, PoolParams& params, const Dims& input) {
                   "input, but got:",
                   call.tensor(0).sizes());
   params.output = {input[0], input[1]};
-  std::string planes = std::to_string(input[1]), result = planes;
   bool fits = true;
   for (int i = 0; i < params.spatial; ++i) {
     params.output.push_back(pooled_size(input[2 + i], params.kernel[i],
                                         params.stride[i], params.padding[i],
                                         params.dilation[i], ceil_mode));
-    planes += "x" + std::to_string(input[2 + i]);
-    result += "x" + std::to_string(params.output[2 + i]);
     fits = fits && params.output[2 + i] >= 1;
   }
   if (!fits)
-    runtime_error("Given input size: (", planes, "). Calculated output size: (",
-                  result, "). Output size is too small");
+    runtime_error("Given input size: (", planes_text(input, params.spatial),
+                  "). Calculated output size: (",
+                  planes_text(params.output, params.spatial),
+                  "). Output size is too small");
 }
 
 Value infer_pool(const OpCall& call) {

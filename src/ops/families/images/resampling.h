@@ -15,7 +15,7 @@ namespace fxjit::ops {
 // How a spatial dim changes.
 struct Resize {
   int axis;
-  int64_t from, to;
+  Size from, to;
   // Result elements per source element where the caller says so; the sizes
   // say it otherwise.
   std::optional<double> factor;

@@ -10,7 +10,8 @@ namespace {
 
 Value infer_windows(const OpCall& call) {
   const Tensor& input = call.tensor(0);
-  const int64_t size = call.integer(2), step = call.integer(3);
+  const Size size = call[2].as_size();
+  const int64_t step = call.integer(3);
   if (step <= 0) runtime_error("step is ", step, " but must be > 0");
   if (input.dim() == 0) {
     if (size > 1)
@@ -27,7 +28,7 @@ Value infer_windows(const OpCall& call) {
   strides.push_back(strides[axis]);
   sizes[axis] = (sizes[axis] - size) / step + 1;
   // The stride of a single window means nothing.
-  const int64_t stride = strides[axis];
+  const Size stride = strides[axis];
   if (mul_overflow(stride, step, &strides[axis])) strides[axis] = stride;
   return Tensor::meta(sizes, input.dtype(), strides, input.offset());
 }
@@ -52,7 +53,7 @@ Sliding sliding_of(const OpCall& call, size_t first, const Dims& sizes) {
                     s.padding, ", stride ", s.stride);
     s.image.push_back(ExactInt(sizes[d]) + 2 * s.padding[d]);
     const ExactInt reach = ExactInt(s.dilation[d]) * (s.kernel[d] - 1) + 1;
-    const int64_t room = s.image[d] - reach;
+    const Size room = s.image[d] - reach;
     s.places.push_back((room < 0 ? Size(room - s.stride[d] + 1) : Size(room)) /
                            s.stride[d] +
                        1);
@@ -151,7 +152,7 @@ Value regrouped(const Value& x, const Dims& inner, const Dims& order,
   const int outer = meta.dim() - 3;
   Dims sizes = meta.sizes(), permutation = dims_between(0, outer);
   sizes.resize(outer);
-  for (int64_t d : order) permutation.push_back(outer + d);
+  for (const int64_t d : order) permutation.push_back(outer + d);
   const Value parts = fxjit::reshape(x, joined(sizes, inner));
   return reshaped_copy(fxjit::permute(parts, permutation),
                        joined(sizes, result));
@@ -171,8 +172,8 @@ Value pixel_shuffle(const OpCall& call) {
   const Tensor meta = image_of(call);
   const int rank = meta.dim();
   const ExactInt r = call.integer(1);
-  const int64_t c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
-                w = meta.sizes()[rank - 1];
+  const Size c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
+             w = meta.sizes()[rank - 1];
   if (r <= 0)
     runtime_error("pixel_shuffle expects a positive upscale_factor, but got ",
                   int64_t{r});
@@ -187,7 +188,7 @@ Value pixel_shuffle(const OpCall& call) {
         "pixel_shuffle expects its input's 'channel' dimension to be divisible "
         "by the square of upscale_factor, but input.size(-3)=",
         c, " is not divisible by ", square);
-  const int64_t channels = c / square;
+  const Size channels = c / square;
   return regrouped(call[0], {channels, r, r, h, w}, {0, 3, 1, 4, 2},
                    {channels, h * r, w * r});
 }
@@ -196,13 +197,13 @@ Value pixel_unshuffle(const OpCall& call) {
   const Tensor meta = image_of(call);
   const int rank = meta.dim();
   const ExactInt r = call.integer(1);
-  const int64_t c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
-                w = meta.sizes()[rank - 1];
+  const Size c = meta.sizes()[rank - 3], h = meta.sizes()[rank - 2],
+             w = meta.sizes()[rank - 1];
   if (r <= 0)
     runtime_error(
         "pixel_unshuffle expects a positive downscale_factor, but got ",
         int64_t{r});
-  const auto check = [&](const char* what, int dim, int64_t size) {
+  const auto check = [&](const char* what, int dim, Size size) {
     if (size % r != 0)
       runtime_error("pixel_unshuffle expects ", what,
                     " to be divisible by downscale_factor, but input.size(",

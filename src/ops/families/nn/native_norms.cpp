@@ -19,7 +19,7 @@ Statistics statistics_of(const Value& value, const Dims& axes, double eps) {
   const DType dtype = meta_of(value).dtype();
   const Value wide = widened(value, dtype);
   const Value dims = axes_value(axes);
-  const double count = static_cast<double>(count_along(meta_of(wide), axes));
+  const Value count = count_along(meta_of(wide), axes);
   const Value mean = fxjit::sum(wide, dims, true) / count;
   const Value distance = wide - mean;
   const Value variance = fxjit::sum(distance * distance, dims) / count;

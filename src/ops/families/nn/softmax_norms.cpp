@@ -105,7 +105,7 @@ struct Standardised {
 // (x - mean) / sqrt(variance + eps) over `axes`; variance in a second pass.
 Standardised standardised(const Value& wide, const Dims& axes, double eps) {
   const Value dims = axes_value(axes);
-  const double count = static_cast<double>(count_along(meta_of(wide), axes));
+  const Value count = count_along(meta_of(wide), axes);
   const Value mean = fxjit::sum(wide, dims, true) / count;
   const Value distance = wide - mean;
   const Value variance = fxjit::sum(distance * distance, dims, true) / count;

@@ -157,7 +157,15 @@ Value decompose_mean(const OpCall& call) {
   const Dims axes = axes_arg(call, 1, input.dim());
   const Value wide = widened(call[0], dtype);
   const Value total = fxjit::sum(wide, axes_value(axes), call[2]);
-  return narrowed(total / double(count_along(input, axes)), wide, dtype);
+  return narrowed(total / Value(count_along(input, axes)), wide, dtype);
+}
+
+// Elements less the correction, 0 where that is more.
+Value degrees_of_freedom(Size count, double correction) {
+  constexpr double kLimit = 4503599627370496.0;  // 2^52
+  if (std::trunc(correction) == correction && std::abs(correction) < kLimit)
+    return larger(count - static_cast<int64_t>(correction), 0);
+  return std::max(0.0, static_cast<double>(int64_t{count}) - correction);
 }
 
 // Two passes: the mean, then the mean of squared distances. In double
@@ -176,17 +184,17 @@ Value spread(const OpCall& call) {
   double correction = 1;
   if (!unbiased.is_none()) correction = unbiased.as_bool() ? 1 : 0;
   if (call.has(4)) correction = call.number(4);
-  const double count = double(count_along(input, axes));
+  const Size count = count_along(input, axes);
   const Value wide = cast_to(call[0], DType::f64);
   const Value dims = axes_value(axes);
-  const Value center = fxjit::sum(wide, dims, true) / count;
+  const Value center = fxjit::sum(wide, dims, true) / Value(count);
   const Value distance = wide - center;
   Value total = fxjit::sum(distance * distance, dims, call[3]);
   if (input.dtype() == DType::f64) {
     const Value rest = fxjit::sum(distance, dims, call[3]);
-    total = total - rest * rest / count;
+    total = total - rest * rest / Value(count);
   }
-  const Value variance = total / std::max(0.0, count - correction);
+  const Value variance = total / degrees_of_freedom(count, correction);
   return narrowed(kRoot ? fxjit::sqrt(variance) : variance, wide,
                   input.dtype());
 }

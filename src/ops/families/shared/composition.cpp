@@ -87,7 +87,7 @@ Value inverse_rms(const OpCall& call, const Value& wide, const Dims& axes) {
                        : meta.dtype() == DType::f64
                            ? std::numeric_limits<double>::epsilon()
                            : double{std::numeric_limits<float>::epsilon()};
-  const double count = static_cast<double>(count_along(meta, axes));
+  const Value count = count_along(meta, axes);
   const Value square = fxjit::sum(wide * wide, axes_value(axes), true) / count;
   return fxjit::rsqrt(square + added);
 }
@@ -98,8 +98,8 @@ Value axes_value(const Dims& axes) {
   return Value::tuple(std::move(items));
 }
 
-int64_t count_along(const Tensor& input, const Dims& axes) {
-  int64_t count = 1;
+Size count_along(const Tensor& input, const Dims& axes) {
+  Size count = 1;
   for (int64_t axis : axes) count *= input.sizes()[axis];
   return count;
 }

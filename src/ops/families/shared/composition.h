@@ -42,6 +42,6 @@ Value inverse_rms(const OpCall& call, const Value& wide, const Dims& axes);
 // Axes as an argument that means exactly these (an empty list means all dims).
 Value axes_value(const Dims& axes);
 // Number of elements along `axes`.
-int64_t count_along(const Tensor& input, const Dims& axes);
+Size count_along(const Tensor& input, const Dims& axes);
 
 }  // namespace fxjit::ops

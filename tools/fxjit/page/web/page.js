@@ -49,6 +49,7 @@ function showRun(index) {
   search(state.query);
   showTotals();
   showExpensive();
+  showKinds();
   showMemory();
   fit(false);
   showDetails();

@@ -41,6 +41,21 @@ function showTotals() {
     card('compilation', time(compiling * 1e3), 'passes ' + time(of.compile_ms.passes * 1e3)));
 }
 
+function kindOf(kind) {
+  const ranges = kind.sizes.map(([name, least, most]) =>
+    element('li', {}, name + ' in ' + least + '..' + (most === null ? '' : most)));
+  const guards = kind.guards.map((guard) =>
+    element('li', {}, (guard.specialises ? 'only ' : 'assumes ') + guard.text + (guard.where ? ': ' + guard.where : '')));
+  const why = kind.why_not ? [element('li', {}, 'each tuple has a graph of its own: ' + kind.why_not)] : [];
+  return element('div', {}, element('p', {}, kind.inputs), element('ul', {}, ...why, ...ranges, ...guards));
+}
+
+function showKinds() {
+  const kinds = run().kinds || [];
+  byId('sizes').hidden = !kinds.length;
+  byId('kinds').replaceChildren(...kinds.map(kindOf));
+}
+
 function showExpensive() {
   const steps = run().steps.map((step, index) => [step, index]).sort((a, b) => b[0].us - a[0].us).slice(0, 10);
   const most = steps.length ? steps[0][0].us || 1 : 1;

@@ -1,0 +1,93 @@
+"""Sizes with declared names: dynamic_shapes of load and from_fx, and Dynamo's symbols."""
+
+import copy
+
+import pytest
+import torch
+from torch.export import Dim
+
+import fxjit
+from fxjit import torch_backend
+
+
+def mixed(x, mask):
+    y = torch.nn.functional.gelu(x) * mask.unsqueeze(-1)
+    return y.mean(1) + x.shape[1]
+
+
+def same(got, expected):
+    torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-5)
+
+
+def inputs(batch, length):
+    return torch.randn(batch, length, 8), torch.rand(batch, length)
+
+
+def named_model(shapes):
+    return fxjit.from_fx(torch.fx.symbolic_trace(mixed), dynamic_shapes=shapes, threads=1)
+
+
+@pytest.mark.parametrize("shapes", [
+    {"x": {0: Dim("batch"), 1: Dim("length", min=2, max=64)},
+     "mask": {0: Dim("batch"), 1: Dim("length", min=2, max=64)}},
+    (("batch", "length", None), ["batch", "length"]),
+    ({0: Dim.AUTO, 1: Dim.DYNAMIC, 2: Dim.STATIC}, (Dim.AUTO, Dim.AUTO)),
+])
+def test_names_are_there_in_the_first_call(shapes):
+    model = named_model(shapes)
+    for batch, length in ((3, 9), (5, 12), (7, 33)):
+        given = inputs(batch, length)
+        same(model(*given), mixed(*given))
+        assert len(model.report().kinds) == 1
+    kind = model.report().kinds[0]
+    assert [size["least"] for size in kind["sizes"]] == [2, 2]
+    assert not any(guard["specialises"] for guard in kind["guards"])
+
+
+def test_sizes_outside_of_their_range_are_refused():
+    model = named_model({"x": {1: Dim("length", min=2, max=64)}})
+    with pytest.raises(RuntimeError, match=r"input x, dim 1 \(length\).*2\.\.64, got 65"):
+        model(*inputs(3, 65))
+
+
+def test_sizes_of_one_name_are_equal():
+    model = named_model({"x": {1: "length"}, "mask": {1: "length"}})
+    with pytest.raises(RuntimeError, match=r"input mask, dim 1 \(length\).*of 7.*got 1"):
+        model(torch.randn(3, 7, 8), torch.rand(3, 1))
+
+
+@pytest.mark.parametrize("shapes, error", [
+    ({"z": {0: "n"}}, ValueError), ({"x": {-1: "n"}}, ValueError), ((1, 2, 3), ValueError),
+    ({"x": {0: 1.5}}, TypeError), ({"x": {0: Dim("n", min=4, max=8)}, "mask": {0: Dim("n", min=9)}},
+                                   fxjit.UserError)])
+def test_declarations_that_say_nothing_are_refused(shapes, error):
+    with pytest.raises(error):
+        named_model(shapes)
+
+
+def test_exported_programs_have_the_names_of_their_symbols():
+    class Mixed(torch.nn.Module):
+        def forward(self, x, mask):
+            return mixed(x, mask)
+
+    length = Dim("length", min=2, max=64)
+    model = fxjit.compile(Mixed().eval(), inputs(3, 9), threads=1,
+                          dynamic_shapes=({1: length}, {1: length}))
+    model(*inputs(3, 12))
+    assert len(model.report().kinds) == 1
+    assert model.report().kinds[0]["sizes"][0]["most"] == 64
+    again = copy.deepcopy(model)
+    again(*inputs(3, 10))
+    assert len(again.report().kinds) == 1
+
+
+def test_dynamo_tells_its_symbols():
+    torch.compiler.reset()
+    before = set(torch_backend.compiled_graphs())
+    fast = torch.compile(mixed, backend="fxjit", dynamic=True)
+    for batch, length in ((3, 9), (5, 12), (4, 4)):
+        given = inputs(batch, length)
+        with torch.no_grad():
+            same(fast(*given), mixed(*given))
+    made = [one for one in torch_backend.compiled_graphs() if one not in before]
+    assert sum(len(one.model.report().kinds) for one in made) == 1
