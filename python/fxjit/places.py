@@ -8,8 +8,13 @@ import torch
 from .graphs import hint
 
 _aten = torch.ops.aten
-# PyTorch's rules for their results say that these are contiguous; the functions keep orders.
-_OTHER_ORDER = {_aten.roll.default, _aten.channel_shuffle.default}
+# PyTorch's rules for their results say that these are contiguous, and the functions keep orders; or
+# the other way round.
+_OTHER_ORDER = {_aten.roll.default, _aten.channel_shuffle.default,
+                _aten.native_channel_shuffle.default, _aten.reflection_pad3d.default,
+                _aten.replication_pad3d.default,
+                _aten.pow.Scalar, _aten.float_power.Scalar, _aten.isin.Tensor_Scalar,
+                _aten.log_sigmoid.default, _aten.log_sigmoid_forward.default, _aten.rrelu.default}
 # The rules keep the order of any input, the functions that of memory formats alone.
 _BATCH_NORMS = {_aten.batch_norm.default, _aten._native_batch_norm_legit_no_training.default}
 # They copy the whole storage of their first argument, with what lies between and before its
@@ -59,7 +64,14 @@ def _has_other_order(node):
         order = _order(node.args[0].meta.get("val"))
         last = order and sorted(order, key=lambda d: (d == 1, d))
         return order is not None and order not in (sorted(order), last)
-    return node.target in _OTHER_ORDER
+    return (node.target in _OTHER_ORDER
+            and not all(_is_contiguous(n.meta.get("val")) for n in node.all_input_nodes))
+
+
+def _is_contiguous(value):
+    order = _order(value)
+    few = isinstance(value, torch.Tensor) and value.dim() < 2
+    return few or (order is not None and order == sorted(order))
 
 
 def _is_in_copy(node):

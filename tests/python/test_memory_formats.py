@@ -1,5 +1,7 @@
 """How results lie in memory, and what sees it: beside PyTorch's eager functions, by all ways."""
 
+import math
+
 import fxjit
 import pytest
 
@@ -186,6 +188,20 @@ def test_what_sees_strides_sees_those_of_pytorch(way, name):
         if compiled is None or way is not by_torch:
             compiled = way(function, (lay(x),))
         check(compiled(lay(x)), function(lay(x)), f"{name}, {layout}")
+
+
+VOLUME = torch.linspace(-1, 1, 4 * 4 * 27).view(4, 4, 3, 3, 3)
+
+
+@pytest.mark.parametrize("sizes", [(1, 4, 5, 6, 7), (2, 4, 5, 6, 7), (1, 4, 80, 70, 4)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_volumes_that_are_filtered_lie_as_those_of_pytorch(sizes, dtype):
+    def function(x):
+        return F.conv3d(x, VOLUME.to(x.dtype), padding=1), F.conv3d(x, VOLUME[:, :2].to(x.dtype),
+                                                                    groups=2)
+    x = torch.linspace(-1, 1, math.prod(sizes), dtype=dtype).view(sizes)
+    for given in (x, x.contiguous(memory_format=torch.channels_last_3d)):
+        check(by_export(function, (given,))(given), function(given), sizes)
 
 
 MADE = {

@@ -56,11 +56,32 @@ bool is_channels_image(const Tensor& t) {
   return t.dim() == 4 && has_channels_innermost(t);
 }
 
+// Whether torch has oneDNN filter a batch of volumes, which it leaves for the
+// smallest ones.
+bool is_much_to_filter(const Tensor& volumes, const Tensor& weight) {
+  if (volumes.size(0) > 1 || weight.size(1) < volumes.size(1)) return true;
+  if (weight.size(-1) > 3 && weight.size(-2) > 3) return true;
+  return volumes.size(1) * volumes.size(2) * volumes.size(3) > 20480;
+}
+
+// Those over volumes keep the order of either where oneDNN filters them.
+Dims strides_of_filtered_volumes(const Tensor& volumes, const Tensor& weight,
+                                 const Tensor& result) {
+  const bool keeps =
+      volumes.dim() == 5 && result.dtype() == DType::f32 &&
+      (has_channels_innermost(volumes) || has_channels_innermost(weight)) &&
+      is_much_to_filter(volumes, weight);
+  return keeps ? with_channels_innermost(result.sizes())
+               : contiguous_strides(result.sizes());
+}
+
 // Convolutions over lines look at their filter only. One image is a batch of
 // one.
 Dims strides_of_filtered(const std::vector<Tensor>& tensors,
                          const Tensor& result) {
   const Tensor& weight = tensors[1];
+  if (weight.dim() == 5)
+    return strides_of_filtered_volumes(tensors[0], weight, result);
   const bool one = result.dim() < weight.dim();
   const Tensor image = one ? unsqueezed(tensors[0], 0) : tensors[0];
   if (!is_channels_image(image) && !is_channels_image(weight) &&

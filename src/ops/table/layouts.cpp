@@ -21,16 +21,16 @@ constexpr RowFacts<Layout>::Group kLayoutFacts[] = {
      "index_put select_scatter slice_scatter binary_cross_entropy "
      "soft_margin_loss diagonal_scatter "
      "_scaled_dot_product_flash_attention_for_cpu rand_like randn_like "
-     "randint_like"},
+     "randint_like cauchy exponential geometric log_normal random uniform"},
     {Layout::elementwise,
      "complex conj polar digamma lgamma polygamma erfc erfinv i0 special_erfcx "
      "special_i0e special_i1 special_i1e special_ndtr special_ndtri "
-     "special_log_ndtr special_zeta"},
+     "special_log_ndtr special_zeta gcd lcm igamma igammac"},
     {Layout::plain,
      "masked_fill renorm rrelu log_sigmoid_forward _safe_softmax "
      "fxjit.materialize softmax softmin log_softmax _softmax _log_softmax "
      "log_sigmoid layer_norm native_layer_norm instance_norm addbmm "
-     "diag_embed kthvalue median narrow_copy _weight_norm repeat "
+     "diag_embed kthvalue median narrow_copy _weight_norm mvlgamma repeat "
      "repeat_interleave tile tril triu"},
     {Layout::backwards, "rsub"},
     {Layout::volume,
@@ -45,7 +45,7 @@ constexpr RowFacts<Layout>::Group kLayoutFacts[] = {
      "fxjit.adaptive_max_places1d lp_pool1d max_pool1d_with_indices"},
     {Layout::padded, "pad constant_pad_nd interpolate upsample"},
     {Layout::filtered,
-     "conv1d conv2d conv_transpose1d conv_transpose2d convolution"},
+     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d convolution"},
     {Layout::joined, "cat roll"},
     {Layout::columns,
      "linalg_inv linalg_solve linalg_solve_triangular linalg_cholesky "
@@ -84,11 +84,12 @@ bool is_mode(const OpCall& call, std::string_view mode) {
 }
 
 // Calls of some rows for which torch has another function: a power of a number,
-// what is solved from the right, turns by 0 degrees, powers of 0 and 1, and
-// rolls of the flattened tensor.
+// what is equal to one, what is solved from the right, turns by 0 degrees,
+// powers of 0 and 1, and rolls of the flattened tensor.
 bool is_plain_call(const OpCall& call) {
   const std::string_view name = call.op.name();
   if (name == "pow") return !call[0].is_tensor();
+  if (name == "isin") return !call[1].is_tensor();
   if (name == "angle") return is_complex(call.tensor(0).dtype());
   if (name == "rot90") return call.integer(1) % 4 == 0;
   if (name == "linalg_matrix_power")

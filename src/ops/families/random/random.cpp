@@ -55,12 +55,12 @@ Value infer_randint(const OpCall& call) {
 // The greatest number of randint_like may be in a tensor; none where that has
 // no data.
 std::optional<Bounds> randint_like_bounds(const OpCall& call) {
-  if (!call[1].is_tensor())
+  const Value& high = call[call.has(2) ? 2 : 1];
+  if (!high.is_tensor())
     return randint_bounds(
         {call.op, call.args.subspan(1), call.source, call.node});
-  const Tensor& high = call[1].as_tensor();
-  if (high.is_meta()) return std::nullopt;
-  return Bounds{0, static_cast<int64_t>(high.item())};
+  if (high.as_tensor().is_meta()) return std::nullopt;
+  return Bounds{0, static_cast<int64_t>(high.as_tensor().item())};
 }
 
 Value infer_randint_like(const OpCall& call) {
