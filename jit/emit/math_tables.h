@@ -372,12 +372,6 @@ inline constexpr float kExpPolynomial[] = {
     0x1.6d7c8cp-10f,
 };
 
-// 2^f, |f| <= 1/2, within 1.1e-7 of it.
-inline constexpr float kExp2Polynomial[] = {
-    1, 0x1.62e42ap-1f, 0x1.ebf9bcp-3f, 0x1.c6b752p-5f, 0x1.3cea88p-7f,
-    0x1.5bba14p-10f,
-};
-
 // log(1 + f) - f + f^2 / 2 from f^3 up, -1/4 <= f < 1/2.
 inline constexpr float kLogPolynomial[] = {
     0x1.5555b2p-2f, -0x1.ffeceep-3f, 0x1.993cc6p-3f, -0x1.57d55p-3f,

@@ -182,16 +182,26 @@ Value* exp_polynomial(VectorBuilder& b, Value* x, ExpRange range) {
 }
 
 // exp = 2^n * 2^f where it is normal, NaN of NaN, else any number or NaN. The
-// lower bits of `shifted` are n, and its others are shifted out. Needs fused
-// steps.
+// low bits of `shifted` are n with the exponent's bias, its others are shifted
+// out. Needs fused steps.
 Value* exp_where_normal(VectorBuilder& b, Value* x) {
-  Value* round = b.like(x, kRoundToInteger);
+  // Of 2^f, |f| <= 1/2, within 1.1e-7 of it.
+  constexpr float kPolynomial[] = {
+      1,
+      0x1.62e42ap-1f,
+      0x1.ebf9bcp-3f,
+      0x1.c6b752p-5f,
+      0x1.3cea88p-7f,
+      0x1.5bba14p-10f,
+  };
+  Value* round = b.like(x, kRoundToInteger + kExponentBias);
   Value* shifted = b.fma(x, b.like(x, kLog2e), round);
   Value* n = b.sub(shifted, round);
   Value* f = b.fma(x, b.like(x, kLog2e), b.neg(n));
   f = b.fma(x, b.like(x, kLog2eRest), f);
-  return b.mul(horner(b, f, kExp2Polynomial),
-               power_of_two(b, b.bitcast(shifted, b.i32())));
+  Value* bits = b.bitcast(shifted, b.i32());
+  Value* power = b.ir().CreateShl(bits, b.like(bits, kMantissaBits));
+  return b.mul(horner(b, f, kPolynomial), b.bitcast(power, b.f32()));
 }
 
 // Mantissa in [3/4, 3/2) and exponent of each lane.

@@ -73,6 +73,14 @@ struct Table {
     return most;
   }
 
+  // How many neighbours each of `from` elements is; 1 where they differ.
+  int64_t factor(int64_t from) const {
+    if (taps != 1 || !weights.empty() || to % from != 0) return 1;
+    for (int64_t i = 0; i < to; ++i)
+      if (place(0, i) != i / (to / from)) return 1;
+    return to / from;
+  }
+
   int64_t taps, to;
   std::vector<int32_t> places;
   std::vector<float> weights;
@@ -101,6 +109,8 @@ class Problem {
     step_.row_span = rows_.span();
     step_.column_span =
         columns_.span_of_vectors(weights::tile_shape(level).lanes);
+    step_.row_factor = rows_.factor(s.height);
+    step_.column_factor = columns_.factor(s.width);
     const int64_t h = rows_.to, w = columns_.to, c = s.channels;
     program::Access whole;
     if (s.channels_inner) {
@@ -263,6 +273,20 @@ TEST_P(Resampling, OfLayersOfNets) {
                    5);
       expect_right({1, 9, 10, 30, 15, 30, 2, 0, true, inner}, GetParam(),
                    threads, 6);
+    }
+}
+
+// Each element is some neighbours in a row and some rows.
+TEST_P(Resampling, OfWholeFactors) {
+  for (int threads : {1, 8})
+    for (int64_t gap : {0, 3}) {
+      const auto sized = [&](int64_t width, int64_t rows, int64_t columns) {
+        expect_right({2, 3, 9, width, 9 * rows, width * columns, 1, 1, false,
+                      false, 0, gap},
+                     GetParam(), threads, 1);
+      };
+      sized(56, 2, 2), sized(19, 2, 2), sized(16, 1, 4), sized(21, 4, 8);
+      sized(17, 3, 2), sized(20, 2, 3), sized(3, 2, 2), sized(20, 2, 16);
     }
 }
 

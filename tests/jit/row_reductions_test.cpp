@@ -83,6 +83,23 @@ TEST(RowReductions, StatisticsBesideTheResult) {
   }
 }
 
+// Rows that go through each pass together, with some left at the end.
+TEST(RowReductions, StatisticsOfManyRows) {
+  for (int64_t rows : {7, 8, 19})
+    for (int64_t n : {40, 128, 300}) {
+      ScalarBuilder b;
+      Scalar x = b.input(0, DType::f32);
+      Scalar mean = sum(x) / double(n);
+      Scalar centred = x - mean + b.input(1, DType::f32);
+      RowStep step = simple_rows(
+          rows, n, b.finish({softmax(centred) * b.input(2, DType::f32), mean}));
+      step.inputs.push_back(row_access({1}, 0));
+      step.inputs.push_back(row_access({0}, 1));
+      step.outputs.push_back(row_access({1}, 0));
+      check_step(step, {.scale = 4});
+    }
+}
+
 TEST(RowReductions, QuotientsByRowConstants) {
   for (double magnitude : {1.0, 1e-38, 1e-41, 1e30}) {
     ScalarBuilder b;

@@ -191,6 +191,35 @@ void ResampleColumns::join(const Rows& rows, const Values& point) const {
   });
 }
 
+// Vector number `part` of those that a vector of the input becomes.
+Value* ResampleColumns::spread_lanes(Value* elements, int64_t part) const {
+  std::vector<int> lanes;
+  for (int64_t i = 0; i < parts_.lanes; ++i)
+    lanes.push_back(int((part * parts_.lanes + i) / form_.column_factor));
+  return b_.ir().CreateShuffleVector(elements, lanes);
+}
+
+void ResampleColumns::spread(Value* row, const Values& point) const {
+  std::vector<Values> operands;
+  for (int64_t i = 0; i < form_.row_factor; ++i) {
+    Values place = point;
+    place.back() = b_.add(place.back(), b_.i64(i));
+    operands.push_back(parts_.moved(parts_.bases, 0, place));
+  }
+  Value* width = parts_.number(ResampleNumber::width);
+  parts_.each_vector(width, [&](Value*, Value* first) {
+    Value* elements =
+        load_at(b_, form_.dtype, 1, row, parts_.place(first, width));
+    Value* start = b_.mul(first, b_.i64(form_.column_factor));
+    for (int64_t part = 0; part < form_.column_factor; ++part) {
+      Value* at = b_.add(start, b_.i64(part * parts_.lanes));
+      Value* picked = spread_lanes(elements, part);
+      for (const Values& bases : operands)
+        parts_.emit_epilogue(picked, bases, parts_.place(at, parts_.columns()));
+    }
+  });
+}
+
 void ResampleColumns::join_channels(const Rows& rows, Value* image,
                                     Value* channel, Value* y) const {
   b_.loop(b_.i64(0), parts_.columns(), b_.i64(1), [&](Value* x) {

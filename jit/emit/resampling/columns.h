@@ -57,6 +57,9 @@ class ResampleColumns {
   };
   // Joined rows of planes, and the epilogue at this point.
   void join(const Rows& rows, const Values& point) const;
+  // Columns of a row of a plane by the form's factors, and the epilogue of all
+  // rows that they become from this point on.
+  void spread(Value* row, const Values& point) const;
   void join_channels(const Rows& rows, Value* image, Value* channel,
                      Value* y) const;
 
@@ -73,6 +76,7 @@ class ResampleColumns {
     Values offsets, weights;
   };
   Columns columns_at(Value* x) const;
+  Value* spread_lanes(Value* elements, int64_t part) const;
   Value* resized_channels(Value* from, const Columns& columns,
                           const Place& place) const;
   Value* joined(const Rows& rows,

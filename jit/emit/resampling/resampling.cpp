@@ -35,6 +35,10 @@ class Resampling {
     begin_slice(slice);
     for (int64_t slot = 0; form_.has_ring() && slot < form_.row_span; ++slot)
       b_.store_raw(b_.i64(-1), held(b_.i64(slot)));
+    if (form_.column_factor > 1)
+      return b_.loop(first, end, b_.i64(form_.row_factor), [&](Value* y) {
+        columns_.spread(row_of(place_of(0, y)), {image_, channel_, y});
+      });
     b_.loop(first, end, b_.i64(1), [&](Value* y) { emit_row(y); });
   }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "jit/emit/rows/crosswise.h"
 #include "jit/emit/rows/lanes.h"
@@ -57,6 +58,12 @@ class RowsEmitter {
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
       outer_ = unravel(b_, number, arguments_.outer);
       Value* rows = neighbours(b_.sub(args_.end(), number));
+      const int64_t together = outer_.empty() ? 1 : rows_by_turns(b_, form_);
+      if (together > 1) {
+        rows = b_.min(rows, b_.i64(together));
+        turns(rows, together);
+        return rows;
+      }
       Value* last = outer_.empty() ? nullptr : outer_.back();
       b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* row) {
         if (last) outer_.back() = b_.add(last, row);
@@ -64,6 +71,67 @@ class RowsEmitter {
       });
       return rows;
     });
+  }
+
+  // Computes `rows` rows, at most `most`, from outer_ on, each pass for all of
+  // them.
+  void turns(Value* rows, int64_t most) {
+    const auto bytes = int64_t(schedule_.buffer_bytes);
+    if (buffers_ == nullptr && bytes > 0)
+      buffers_ =
+          b_.stack_slot(llvm::ArrayType::get(b_.i8(), uint64_t(most * bytes)));
+    Value* last = outer_.back();
+    const auto each_row = [&](size_t pass, auto body) {
+      b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* number) {
+        outer_.back() = b_.add(last, number);
+        Row row = make_row(addresses());
+        place_buffers(row, bytes == 0
+                               ? nullptr
+                               : b_.offset_bytes(
+                                     buffers_, b_.mul(number, b_.i64(bytes))));
+        recall_constants(row, pass, number);
+        body(row, number);
+      });
+    };
+    const size_t passes = schedule_.passes.size();
+    for (size_t pass = 0; pass < passes; ++pass)
+      each_row(pass, [&](Row& row, Value* number) {
+        const Values reduced = RowPass(b_, row, pass).whole_row();
+        for (size_t r = 0; r < reduced.size(); ++r)
+          keep_reduced(schedule_.passes[pass].reductions[r], reduced[r], number,
+                       most);
+      });
+    if (!schedule_.row_stores.empty())
+      each_row(passes, [&](Row& row, Value*) { store_constants(row); });
+    outer_.back() = last;
+  }
+
+  // The results of a reduction, by row.
+  struct Reduced {
+    llvm::Type* type = nullptr;
+    Value* rows = nullptr;
+  };
+
+  void keep_reduced(int32_t id, Value* result, Value* number, int64_t most) {
+    Reduced& kept = reduced_[id];
+    kept.type = result->getType();
+    if (kept.rows == nullptr)
+      kept.rows =
+          b_.stack_slot(llvm::ArrayType::get(kept.type, uint64_t(most)));
+    b_.store_raw(result, b_.offset(kept.rows, kept.type, number));
+  }
+
+  // The constants of a row that are known before pass number `pass`.
+  void recall_constants(Row& row, size_t pass, Value* number) {
+    for (size_t before = 0; before <= pass; ++before) {
+      emit_constants(row, int32_t(before));
+      if (before == pass) return;
+      for (int32_t id : schedule_.passes[before].reductions) {
+        const Reduced& kept = reduced_[id];
+        Value* at = b_.offset(kept.rows, kept.type, number);
+        set_constant(row, id, b_.load_raw(kept.type, at));
+      }
+    }
   }
 
   // Emits tasks that are all neighbouring rows together.
@@ -197,7 +265,7 @@ class RowsEmitter {
     if (is_short_row(b_, form_)) {
       make_resident(row);
     } else {
-      place_buffers(row);
+      place_buffers(row, args_.scratch());
     }
     const size_t passes = schedule_.passes.size();
     for (size_t pass = 0; pass < passes; ++pass) {
@@ -239,10 +307,10 @@ class RowsEmitter {
     }
   }
 
-  void place_buffers(Row& row) {
+  void place_buffers(Row& row, Value* start) {
     for (const auto& buffer : schedule_.buffers)
-      row.buffers[size_t(buffer.id)] =
-          scratch(code_.crosswise.bytes + buffer.offset);
+      row.buffers[size_t(buffer.id)] = b_.offset_bytes(
+          start, int64_t(code_.crosswise.bytes + buffer.offset));
   }
 
   void set_constant(Row& row, int32_t id, Value* scalar) {
@@ -295,6 +363,9 @@ class RowsEmitter {
   const StepArguments arguments_;
   Values operands_;
   Values outer_;
+  // Of rows that take turns.
+  Value* buffers_ = nullptr;
+  std::map<int32_t, Reduced> reduced_;
 };
 
 }  // namespace

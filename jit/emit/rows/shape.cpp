@@ -18,6 +18,10 @@ constexpr struct {
   int denominator = 2;
 } kChainDepth;
 constexpr int64_t kShortRowVectors = 4;
+// Rows that take turns, with what they read, write and buffer, stay in the
+// first-level cache.
+constexpr int64_t kLeastTurns = 4, kMostTurns = 8;
+constexpr int64_t kTurnBytes = int64_t{16} << 10;
 constexpr int64_t kShortRowCost = 160;
 
 // What one pass computes or loads per vector, and its cost.
@@ -122,6 +126,19 @@ bool is_short_row(const VectorBuilder& b, const program::RowForm& form) {
     cost += PassWork(form, i).cost();
   }
   return vectors <= kShortRowVectors && vectors * cost <= kShortRowCost;
+}
+
+int64_t rows_by_turns(const VectorBuilder& b, const program::RowForm& form) {
+  const program::Extent& inner = form.loops.inner;
+  if (b.level() == CpuLevel::avx512 || inner.is_argument() ||
+      form.code.schedule.passes.size() < 2 || is_short_row(b, form))
+    return 1;
+  auto bytes = static_cast<int64_t>(form.code.schedule.buffer_bytes);
+  for (size_t i = 0; i < form.loops.operands(); ++i)
+    bytes += inner.number() *
+             static_cast<int64_t>(dtype_size(form.loops.access(i).dtype));
+  const int64_t rows = std::min(kMostTurns, kTurnBytes / bytes);
+  return rows < kLeastTurns ? 1 : rows;
 }
 
 }  // namespace fxjit::jit

@@ -26,4 +26,9 @@ bool is_heavy(const program::RowForm& form, size_t pass);
 // becomes straight-line code.
 bool is_short_row(const VectorBuilder& b, const program::RowForm& form);
 
+// How many neighbouring rows go through each pass before the next one begins,
+// so that no row waits for the sum of the one before; 1: each row goes through
+// all passes. Without AVX-512 the processor looks ahead by less than a row.
+int64_t rows_by_turns(const VectorBuilder& b, const program::RowForm& form);
+
 }  // namespace fxjit::jit

@@ -42,7 +42,18 @@ class Table {
     return most;
   }
 
-  // The same that one tap of a vector of places reads; the last vector overlaps
+  // How many neighbours each of `from` elements is, if all are as many and
+  // there are neither weights nor other taps; else 1.
+  int64_t factor(int64_t from) const {
+    if (taps() != 1 || has_weights_ || from == 0) return 1;
+    const int64_t size = places_.size(1), each = size / from;
+    if (each < 2 || each * from != size) return 1;
+    for (int64_t i = 0; i < size; ++i)
+      if (at(0, i) != i / each) return 1;
+    return each;
+  }
+
+  // What span() is of one tap of a vector of places; the last vector overlaps
   // the one before.
   int64_t span_of_vectors(int64_t lanes) const {
     const int64_t size = taps() == 0 ? Size(0) : places_.size(1);
@@ -86,6 +97,11 @@ bool plan_resampling(PlanBuilder& builder, const RegionCall& call) {
   step.row_span = rows.span();
   step.column_span =
       columns.span_of_vectors(weights::tile_shape(builder.level()).lanes);
+  // Rows that are made together are code of their own.
+  constexpr int64_t kMostRows = 8;
+  const int64_t row_factor = rows.factor(step.sizes[0]);
+  if (row_factor <= kMostRows) step.row_factor = row_factor;
+  step.column_factor = columns.factor(step.sizes[1]);
   const Dims& out = node->val_tensor().sizes();
   step.outer = {out[0], out[1], out[2]};
   step.inner = out[3];

@@ -31,6 +31,10 @@ ResampleForm resample_form(const ResampleStep& step) {
   form.column_weights = step.column_weights;
   form.row_span = step.row_span;
   form.reads = step.code.reads;
+  if (step.spreads_vectors()) {
+    form.row_factor = step.row_factor;
+    form.column_factor = step.column_factor;
+  }
   form.lanes = step.code.lanes;
   form.narrow = step.inner < step.code.lanes;
   return form;
@@ -42,7 +46,8 @@ std::string form_key(const ResampleForm& form) {
        {static_cast<int64_t>(form.dtype), int64_t{form.channels_inner},
         form.row_taps, form.column_taps, int64_t{form.row_weights},
         int64_t{form.column_weights}, form.row_span,
-        static_cast<int64_t>(form.reads), form.lanes, int64_t{form.narrow}})
+        static_cast<int64_t>(form.reads), form.row_factor, form.column_factor,
+        form.lanes, int64_t{form.narrow}})
     key += " " + std::to_string(number);
   return key + "\n" + body_key(form.epilogue);
 }

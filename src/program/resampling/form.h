@@ -30,6 +30,9 @@ struct ResampleForm {
   // Rows that are held while one row of the result is made.
   int64_t row_span = 1;
   ColumnReads reads = ColumnReads::one_vector;
+  // See ResampleStep: where vectors of the input become whole vectors of the
+  // result, else 1.
+  int64_t row_factor = 1, column_factor = 1;
   int64_t lanes = 0;    // Of the vectors along the inner dim.
   bool narrow = false;  // The inner dim is shorter than a vector.
 
@@ -44,7 +47,8 @@ struct ResampleForm {
   }
   // Whether places of columns are turned into lanes of vectors first.
   bool has_table() const {
-    return !channels_inner && column_taps > 0 && reads != ColumnReads::gather;
+    return !channels_inner && column_taps > 0 && column_factor == 1 &&
+           reads != ColumnReads::gather;
   }
 };
 

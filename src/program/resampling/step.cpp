@@ -1,6 +1,7 @@
 #include "src/program/resampling/step.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "src/program/cost/body_work.h"
 #include "src/support/machine/cache_line.h"
@@ -34,6 +35,11 @@ bool has_ring(const ResampleStep& step) {
   return step.column_taps > 0 && (step.row_taps > 1 || step.row_weights);
 }
 
+// Rows of the result that are made together.
+int64_t rows_together(const ResampleStep& step) {
+  return step.spreads_vectors() ? step.row_factor : 1;
+}
+
 // Rows of resized columns stay in the second-level cache: channels are cut into
 // blocks where they would not.
 void cut_channels(ResampleStep& step) {
@@ -57,7 +63,8 @@ void cut_rows(ResampleStep& step, int threads) {
   const int64_t slices = std::max<int64_t>(1, step.slices());
   const int64_t wanted =
       threads == 1 ? 1 : support::ceil_div(kTasksOfThread * threads, slices);
-  code.rows_of_block = support::ceil_div(rows, wanted);
+  code.rows_of_block =
+      support::round_up(support::ceil_div(rows, wanted), rows_together(step));
   code.row_blocks = support::ceil_div(rows, code.rows_of_block);
 }
 
@@ -66,6 +73,13 @@ double results_of(const ResampleStep& step) {
 }
 
 }  // namespace
+
+bool ResampleStep::spreads_vectors() const {
+  return !channels_inner && column_factor > 1 &&
+         std::has_single_bit(static_cast<uint64_t>(column_factor)) &&
+         column_factor <= code.lanes && sizes[1] >= code.lanes &&
+         row_taps == 1 && !row_weights;
+}
 
 int64_t ResampleStep::slices() const {
   return outer[0] * (channels_inner ? Size(code.channel_blocks) : outer[1]);
@@ -83,7 +97,8 @@ void ResampleStep::analyse(const Machine& machine) {
         channels_inner
             ? columns() * support::round_up(code.channels_of_block, code.lanes)
             : vectors * code.lanes;
-  const bool has_table = !channels_inner && code.reads != ColumnReads::gather;
+  const bool has_table = !channels_inner && !spreads_vectors() &&
+                         code.reads != ColumnReads::gather;
   const int64_t entries = has_table ? vectors * column_taps : 0;
   int64_t end = 0;
   const auto lay = [&](int64_t bytes) {

@@ -46,6 +46,9 @@ struct ResampleStep : Loops {
   // result reads, and columns likewise that a vector of columns reads by one
   // tap.
   int64_t row_span = 1, column_span = 1;
+  // Where greater than 1, each row of the input, and each column, is so many of
+  // the result that lie side by side, and there is one tap without weights.
+  int64_t row_factor = 1, column_factor = 1;
   ScalarBody epilogue;  // Slot 0 is the sum.
   ResampleCode code;
 
@@ -57,6 +60,10 @@ struct ResampleStep : Loops {
   int64_t channels() const { return channels_inner ? Size(inner) : outer[1]; }
   int64_t rows() const { return outer[channels_inner ? 1 : 2]; }
   int64_t columns() const { return channels_inner ? outer[2] : Size(inner); }
+  // Whether vectors of the input become whole vectors of the result: over
+  // planes, of columns that are picked by a factor. Of a step that was
+  // analysed.
+  bool spreads_vectors() const;
   // What is cut into blocks of rows. Of a step that was analysed.
   int64_t slices() const;
   size_t written() const { return outputs.size(); }
@@ -85,7 +92,8 @@ void fields(Is<ResampleStep> auto& s, V& v) {
   v("steps", s.steps), v("row_taps", s.row_taps);
   v("column_taps", s.column_taps), v("row_weights", s.row_weights);
   v("column_weights", s.column_weights), v("row_span", s.row_span);
-  v("column_span", s.column_span), v("inputs", s.inputs);
+  v("column_span", s.column_span), v("row_factor", s.row_factor);
+  v("column_factor", s.column_factor), v("inputs", s.inputs);
   v("outputs", s.outputs), v("epilogue", s.epilogue), v("code", s.code);
 }
 
