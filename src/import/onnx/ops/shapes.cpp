@@ -321,9 +321,11 @@ Results slice(Call& call) {
     call.fail("starts, ends, axes and steps: expected as many of each");
   for (size_t i = 0; i < count; ++i) {
     const Value axis = call.has(3) ? axes[i] : Value(i);
-    result = call.has(4) ? slice_by_places(call, result, axis, starts[i],
-                                           ends[i], steps[i])
-                         : slice_dim(result, axis, starts[i], ends[i], 1);
+    const Value step = call.has(4) ? steps[i] : Value(1);
+    const bool forward = step.is_int() && step.as_int() > 0;
+    result =
+        forward ? slice_dim(result, axis, starts[i], ends[i], step)
+                : slice_by_places(call, result, axis, starts[i], ends[i], step);
   }
   return result;
 }
