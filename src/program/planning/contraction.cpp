@@ -167,8 +167,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   }
   bind_epilogue(call, node, batch, refs, step);
   if (builder.options().library_products &&
-      builder.level() == CpuLevel::avx512 &&
-      first.val.dtype() != DType::i8) {
+      builder.level() == CpuLevel::avx512 && first.val.dtype() != DType::i8) {
     step.analyse(builder.options().machine);
     const StepPlan plan = step.plan(builder.level());
     const auto results = static_cast<int32_t>(step.outputs.size());
