@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "fxjit/error.h"
@@ -18,8 +19,7 @@ namespace {
 
 using support::round_up;
 
-// As many as a tile has.
-constexpr int64_t kAllRows = 64;
+constexpr int64_t kAllRows = std::numeric_limits<int64_t>::max();
 
 struct Facts {
   const char* name;
@@ -124,8 +124,7 @@ void pack_halves(const float* from, int64_t count, Format format,
 const char* format_name(Format format) { return facts_of(format).name; }
 
 int64_t most_rows(Format format, CpuLevel level) {
-  return std::min(facts_of(format).rows[static_cast<size_t>(level)],
-                  int64_t{tile_shape(level).max_rows});
+  return facts_of(format).rows[static_cast<size_t>(level)];
 }
 
 Coding find_coding(std::span<const PackSource> sources, int64_t depth,

@@ -60,8 +60,9 @@ struct Coding {
   friend bool operator==(const Coding&, const Coding&) = default;
 };
 
-// The rows up to which products by such weights are faster than by f32: each
-// level unpacks at its own pace. 0 where it has no code for the format.
+// The rows up to which products by such weights are faster than by f32, or as
+// fast: each level unpacks at its own pace. 0 where it has no code for the
+// format.
 int64_t most_rows(Format format, CpuLevel level);
 
 // The least of the formats that are to be tried, f32 if all weights fit in none

@@ -57,10 +57,16 @@ def _texts(name, texts):
             + b"".join(_field(6, text) for text in texts) + _field(8, name))
 
 
-def write_model(path, nodes, inputs, outputs, opset=18, texts=None):
+def _constant(name, kind, array):
+    return (b"".join(_field(1, size) for size in array.shape) + _field(2, kind) + _field(8, name)
+            + _field(9, array.tobytes()))
+
+
+def write_model(path, nodes, inputs, outputs, opset=18, texts=None, constants=None):
     """`nodes`: op ("ai.onnx.ml:Scaler" of another domain), names of inputs and of outputs,
     attributes by name. `inputs`, `outputs`: name to dtype and sizes, or to "sequence", dtype and
-    sizes, or to "maps", dtype and None. `texts`: names to lists of strings, which are constants."""
+    sizes, or to "maps", dtype and None. `texts`: names to lists of strings, which are constants. `constants`: names to the number of
+    their type and the array that has its bits."""
     graph = b""
     for op, taken, given, attributes in nodes:
         node = b"".join(_field(1, name) for name in taken)
@@ -70,11 +76,12 @@ def write_model(path, nodes, inputs, outputs, opset=18, texts=None):
                                            for one in attributes.items()))
     graph += _field(2, "graph")
     graph += b"".join(_field(5, _texts(*one)) for one in (texts or {}).items())
+    graph += b"".join(_field(5, _constant(name, *one)) for name, one in (constants or {}).items())
     for number, values in ((11, inputs), (12, outputs)):
         for name, facts in values.items():
             facts = facts if len(facts) == 3 else ("tensor", *facts)
             graph += _field(number, _value(name, *facts))
-    opsets = {"": opset, "ai.onnx.ml": 3}
+    opsets = {"": opset, "ai.onnx.ml": 3, "com.microsoft": 1}
     path.write_bytes(_field(1, 8) + _field(7, graph) + b"".join(
         _field(8, _field(1, domain) + _field(2, version)) for domain, version in opsets.items()))
     return path

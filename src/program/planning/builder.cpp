@@ -101,8 +101,8 @@ bool PlanBuilder::is_narrowed(int64_t bytes) const {
           weight_bytes_ > options_.machine.cache_bytes);
 }
 
-OperandRef PlanBuilder::pack_for_few(const std::vector<Piece>& pieces,
-                                     int64_t rows) {
+OperandRef PlanBuilder::pack_narrow(const std::vector<Piece>& pieces,
+                                    int64_t rows) {
   weights::PackSpec weight = weight_of(pieces, false);
   const int64_t bytes =
       weights::packed_bytes(weights::Format::f32, weight.depth, weight.columns,

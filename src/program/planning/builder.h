@@ -71,9 +71,9 @@ class PlanBuilder {
   // Packs the matrices `pieces`, side by side or, if `batched`, one for each
   // batch (weights::PackSpec::batched), and returns the operand.
   OperandRef pack(const std::vector<Piece>& pieces, bool batched = false);
-  // The same for a weight that only products of `rows` rows read, few enough
-  // for the bind stage to choose a narrower format.
-  OperandRef pack_for_few(const std::vector<Piece>& pieces, int64_t rows);
+  // The same for a weight that only products of `rows` rows read: the bind
+  // stage may choose a narrower format that is worth it for so many.
+  OperandRef pack_narrow(const std::vector<Piece>& pieces, int64_t rows);
   // Packs a convolution's weight transformed for tiles of `tile` by `tile`
   // results (weights::PackSpec::winograd_tile).
   OperandRef pack_winograd(const Placed& weight, int64_t tile);

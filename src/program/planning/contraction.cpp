@@ -67,12 +67,6 @@ OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
   return packed.ref();
 }
 
-// One tile of rows: each weight is read once.
-bool has_few_rows(const PlanBuilder& builder, const TileStep& step) {
-  return step.rows <= weights::tile_shape(builder.level()).max_rows &&
-         !builder.options().library_products;
-}
-
 // Dims [first, last) of an operand, neighbours that step evenly as one.
 std::vector<IntegerAxis> axes_of(const Tensor& val, int first, int last) {
   std::vector<IntegerAxis> axes;
@@ -160,9 +154,9 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
       const Placed& placed = call.inputs.at(weight.as_node());
       pieces.push_back({placed, placed.constant});
     }
-    refs.push_back(has_few_rows(builder, step)
-                       ? builder.pack_for_few(pieces, step.rows)
-                       : builder.pack(pieces));
+    refs.push_back(builder.options().library_products
+                       ? builder.pack(pieces)
+                       : builder.pack_narrow(pieces, step.rows));
   } else if (all_constant(call, weights)) {
     const Placed& weight = call.inputs.at(weights[0].as_node());
     refs.push_back(builder.pack(matrices_of(weight), true));
@@ -173,8 +167,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   }
   bind_epilogue(call, node, batch, refs, step);
   if (builder.options().library_products &&
-      builder.level() == CpuLevel::avx512 &&
-      first.val.dtype() != DType::i8) {
+      builder.level() == CpuLevel::avx512 && first.val.dtype() != DType::i8) {
     step.analyse(builder.options().machine);
     const StepPlan plan = step.plan(builder.level());
     const auto results = static_cast<int32_t>(step.outputs.size());

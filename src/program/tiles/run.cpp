@@ -52,10 +52,9 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
       header_bytes_(
           weights::header_bytes(step.weights, step.columns, tile_.width())) {
   FXJIT_CHECK(!step.cut.starts.empty(), "tiles: the step was not analysed");
-  FXJIT_CHECK(step.weights == weights::Format::f32 ||
-                  step.weights == weights::Format::bytes ||
+  FXJIT_CHECK(!weights::is_paired(step.weights) ||
                   (step.rows <= tile_.max_rows && step.batch == 1),
-              "one tile of rows reads narrow weights");
+              "one tile of rows reads weights in pairs");
   add_strides(step.extras);
   add_strides(step.outputs);
   if (step.rows == 0 || step.columns == 0 || step.batch == 0) return;

@@ -1,6 +1,7 @@
 // Quantised tensors: integers, with a scale and a zero point for all of them,
 // for each place of a dim, or for each block along a dim.
 #include "src/import/onnx/ops/families.h"
+#include "src/import/onnx/ops/quantised_inputs.h"
 #include "src/import/onnx/ops/windows.h"
 #include "src/import/onnx/tensors.h"
 
@@ -8,7 +9,8 @@ namespace fxjit::onnx {
 namespace {
 
 // A scale or zero point as it broadcasts over input 0.
-Value over_input(const Call& call, const Value& parameter) {
+Value over_input(const Call& call, size_t input) {
+  const Value parameter = call[input];
   const int rank = call.rank_of(parameter);
   const int64_t block = call.integer("block_size", 0);
   if (rank == 0) return parameter;
@@ -21,6 +23,7 @@ Value over_input(const Call& call, const Value& parameter) {
     return narrow(whole, axis, 0, call.size(0, axis));
   }
   if (rank > 1) call.fail("scale: expected at most one dim");
+  check_count(call, input, call.size(0, axis));
   return along(call, parameter, axis, call.rank(0));
 }
 
@@ -71,20 +74,22 @@ bool is_plain_quantize(const Call& call) {
 }
 
 Results quantize(Call& call) {
+  // Integers may be divided by integers.
+  if (call.dtype(1) != call.dtype(0)) check_scale(call, 1);
   if (is_plain_quantize(call)) {
     const DType dtype = quantized_type(call);
     const IntegerLimits limits = limits_of(call, dtype, 0);
     return function("fxjit.quantize",
-                    {call[0], over_input(call, call[1]),
-                     call.has(2) ? over_input(call, call[2]) : Value(),
-                     limits.low, limits.high, dtype});
+                    {call[0], over_input(call, 1),
+                     call.has(2) ? over_input(call, 2) : Value(), limits.low,
+                     limits.high, dtype});
   }
   const DType precision = call.integer("precision", 0) == 0
                               ? DType::f32
                               : named_type(call, "precision");
-  const Value scale = cast(call, over_input(call, call[1]), precision);
+  const Value scale = cast(call, over_input(call, 1), precision);
   const Value x = cast(call, call[0], precision);
-  const Value zero_point = call.has(2) ? over_input(call, call[2]) : Value();
+  const Value zero_point = call.has(2) ? over_input(call, 2) : Value();
   const UnsignedBits bits =
       call.has(2) ? call.unsigned_bits(2)
                   : unsigned_bits_of(call.integer("output_dtype", 0));
@@ -93,14 +98,16 @@ Results quantize(Call& call) {
 }
 
 Results dequantize(Call& call) {
-  const Value scale = over_input(call, call[1]);
+  check_scale(call, 1);
+  check_zero_point(call, 2, call.dtype(0));
+  const Value scale = over_input(call, 1);
   if (call.dtype(1) == DType::f32 && call.integer("output_dtype", 0) == 0 &&
       call.unsigned_bits(0) == 0)
     return function(
         "fxjit.dequantize",
-        {call[0], scale, call.has(2) ? over_input(call, call[2]) : Value()});
+        {call[0], scale, call.has(2) ? over_input(call, 2) : Value()});
   Value x = cast(call, call[0], DType::f32);
-  if (call.has(2)) x = x - cast(call, over_input(call, call[2]), DType::f32);
+  if (call.has(2)) x = x - cast(call, over_input(call, 2), DType::f32);
   const auto named = find_dtype(call.integer("output_dtype", 0));
   return cast(call, x * cast(call, scale, DType::f32),
               named.value_or(call.dtype(1)));
@@ -140,10 +147,12 @@ Value centred(const Call& call, size_t input, size_t zero_point, int64_t dim,
 Value zero_over(const Call& call, size_t input, size_t zero_point,
                 int64_t dim) {
   if (!call.has(zero_point)) return {};
+  check_zero_point(call, zero_point, call.dtype(input));
   const Value zero = call[zero_point];
   if (call.rank(zero_point) != 1) return zero;
   const SizeList sizes = call.sizes(zero_point);
   const int rank = call.rank(input);
+  if (-dim <= rank) check_count(call, zero_point, call.size(input, dim));
   return sizes[0].is_int() && sizes[0].as_int() == 1
              ? reshape(zero, Value::list({}))
              : along(call, zero, call.wrap(dim, rank), rank);
@@ -188,6 +197,7 @@ Results conv_integer(Call& call) { return conv_sums(call, 1, 2, 3); }
 
 // A scale of one dim stands for the places of `dim` of a product of this rank.
 Value scale_over(const Call& call, size_t input, int64_t dim, int rank) {
+  check_scale(call, input);
   const Value scale = cast(call, call[input], DType::f32);
   if (call.rank(input) != 1) return scale;
   const SizeList sizes = call.sizes(input);

@@ -3,9 +3,16 @@
 // compiler keeps in 8 bits, and products with a scale.
 #include "src/import/onnx/ops/families.h"
 #include "src/import/onnx/ops/microsoft.h"
+#include "src/import/onnx/ops/quantised_inputs.h"
 
 namespace fxjit::onnx {
 namespace {
+
+// Checks a scale, and a zero point of input `x`, which may be absent.
+void check(const Call& call, size_t x, size_t scale, size_t zero) {
+  check_scale(call, scale);
+  check_zero_point(call, zero, call.dtype(x));
+}
 
 // A scale or zero point of one element without dims, others as they are.
 Value parameter(const Call& call, size_t input) {
@@ -18,6 +25,9 @@ Value parameter(const Call& call, size_t input) {
 
 // Input `x`, behind which stand its scale and its zero point.
 Value real(const Call& call, size_t x) {
+  check(call, x, x + 1, x + 2);
+  check_one(call, x + 1);
+  check_one(call, x + 2);
   return function("fxjit.dequantize",
                   {call[x], parameter(call, x + 1), parameter(call, x + 2)});
 }
@@ -27,6 +37,10 @@ Value quantized_as(const Call& call, const Value& x, size_t at, DType dtype) {
   if (dtype != DType::u8 && dtype != DType::i8)
     call.fail("the type " + std::string(dtype_name(dtype)) +
               " is not supported");
+  check_scale(call, at);
+  check_zero_point(call, at + 1, dtype);
+  check_one(call, at);
+  check_one(call, at + 1);
   const int low = dtype == DType::u8 ? 0 : -128;
   return function(
       "fxjit.quantize",
@@ -110,6 +124,8 @@ Value scaled(const Call& call, const Factors& factors, size_t bias) {
 }
 
 Results integer_product(Call& call) {
+  check(call, 0, 2, 4);
+  check(call, 1, 3, 5);
   return scaled(call,
                 {call[0], call[1], parameter(call, 2), parameter(call, 3),
                  parameter(call, 4), parameter(call, 5)},
@@ -117,6 +133,7 @@ Results integer_product(Call& call) {
 }
 
 Results dynamic_product(Call& call) {
+  check(call, 1, 2, 3);
   Call rows = call.with_inputs({call.operand(0)});
   const std::vector<Operand> x =
       run_row(*find_row({}, "DynamicQuantizeLinear", 11), rows).items;
@@ -127,6 +144,8 @@ Results dynamic_product(Call& call) {
 }
 
 Results quantized_gemm(Call& call) {
+  check(call, 0, 1, 2);
+  check(call, 3, 4, 5);
   const auto factor = [&](size_t input, const char* turned) {
     return call.flag(turned, false) ? transpose(call[input], 0, 1)
                                     : call[input];
@@ -145,6 +164,7 @@ Results quantized_gemm(Call& call) {
 // that of the dequantised factors.
 Results quantized_attention(Call& call) {
   const auto factor = [&](size_t x, size_t scale, size_t zero) {
+    check(call, x, scale, zero);
     return function("fxjit.dequantize",
                     {call[x], parameter(call, scale), parameter(call, zero)});
   };

@@ -7,6 +7,7 @@
 
 #include "src/import/onnx/ops/families.h"
 #include "src/import/onnx/ops/microsoft.h"
+#include "src/import/onnx/ops/quantised_inputs.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -129,9 +130,7 @@ class QuantisedWeights {
  public:
   QuantisedWeights(const Call& call, const Layer& layer) : call_(call) {
     for (const size_t scale : {kScale, kScale + 2})
-      for (const size_t input : {scale, scale + 1})
-        check(input, layer.directions,
-              input == scale ? DType::f32 : call.dtype(matrix_of(scale)));
+      check(scale, layer.directions);
     Call whole = call.with_inputs({Operand(layer.x)});
     x_ = run_row(*find_row({}, "DynamicQuantizeLinear", 11), whole).items;
   }
@@ -158,16 +157,18 @@ class QuantisedWeights {
 
   static size_t matrix_of(size_t scale) { return scale == kScale ? 1 : 2; }
 
-  void check(size_t input, int64_t directions, DType dtype) const {
-    const std::string name = "input " + std::to_string(input) + ": ";
-    if (call_.dtype(input) != dtype)
-      call_.fail(name + "expected the type " + std::string(dtype_name(dtype)) +
-                 ", got " + std::string(dtype_name(call_.dtype(input))));
-    const SizeList sizes = call_.sizes(input);
-    const bool fits = (sizes.size() == 1 || sizes.size() == 2) &&
-                      sizes[0].is_int() && sizes[0].as_int() == directions;
-    if (!fits)
-      call_.fail(name + "expected a number for each direction or column");
+  // Of a scale and the zero point behind it.
+  void check(size_t scale, int64_t directions) const {
+    check_scale(call_, scale);
+    check_zero_point(call_, scale + 1, call_.dtype(matrix_of(scale)));
+    for (const size_t input : {scale, scale + 1}) {
+      const SizeList sizes = call_.sizes(input);
+      const bool fits = (sizes.size() == 1 || sizes.size() == 2) &&
+                        sizes[0].is_int() && sizes[0].as_int() == directions;
+      if (!fits)
+        call_.fail("input " + std::to_string(input) +
+                   ": expected a number for each direction or column");
+    }
   }
 
   const Call& call_;
