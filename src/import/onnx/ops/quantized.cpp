@@ -23,8 +23,9 @@ Value over_input(const Call& call, size_t input) {
     return narrow(whole, axis, 0, call.size(0, axis));
   }
   if (rank > 1) call.fail("scale: expected at most one dim");
+  const Value over = along(call, parameter, axis, call.rank(0));
   check_count(call, input, call.size(0, axis));
-  return along(call, parameter, axis, call.rank(0));
+  return over;
 }
 
 struct IntegerLimits {
