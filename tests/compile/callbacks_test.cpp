@@ -21,9 +21,9 @@
 namespace fxjit {
 namespace TEST_FILE {
 
-using ::testing::HasSubstr;
 using testing::batch;
 using testing::expect_right;
+using ::testing::HasSubstr;
 using testing::quick;
 using testing::run_child;
 using NewShape = CompileOptions::NewShape;
@@ -76,22 +76,38 @@ Value decompose(const ops::OpCall& call) {
 }
 
 using ops::Lowering;
-constexpr ops::OpRow kRows[] = {
-    {.name = "test.infer", .schema = "input", .names = "test.infer",
-     .infer = infer, .eager = eager},
-    {.name = "test.scalar", .schema = "input", .names = "test.scalar",
-     .lowering = Lowering::scalar, .eager = eager, .scalar = scalar},
-    {.name = "test.decompose", .schema = "input", .names = "test.decompose",
-     .lowering = Lowering::decompose, .infer = same_shape, .eager = eager,
-     .decompose = decompose},
-    {.name = "test.eager", .schema = "input", .names = "test.eager",
-     .infer = same_shape, .eager = eager_that_throws},
-    {.name = "test.direct", .schema = "input", .names = "test.direct",
-     .infer = same_shape, .direct = direct}};
+constexpr ops::OpRow kRows[] = {{.name = "test.infer",
+                                 .schema = "input",
+                                 .names = "test.infer",
+                                 .infer = infer,
+                                 .eager = eager},
+                                {.name = "test.scalar",
+                                 .schema = "input",
+                                 .names = "test.scalar",
+                                 .lowering = Lowering::scalar,
+                                 .eager = eager,
+                                 .scalar = scalar},
+                                {.name = "test.decompose",
+                                 .schema = "input",
+                                 .names = "test.decompose",
+                                 .lowering = Lowering::decompose,
+                                 .infer = same_shape,
+                                 .eager = eager,
+                                 .decompose = decompose},
+                                {.name = "test.eager",
+                                 .schema = "input",
+                                 .names = "test.eager",
+                                 .infer = same_shape,
+                                 .eager = eager_that_throws},
+                                {.name = "test.direct",
+                                 .schema = "input",
+                                 .names = "test.direct",
+                                 .infer = same_shape,
+                                 .direct = direct}};
 
 nn::Ref<fx::GraphModule> calls(const char* name) {
-  return fx::symbolic_trace(
-      [name](Value x) { return function(name, {x}) + 1; }, {"x"}, "f");
+  return fx::symbolic_trace([name](Value x) { return function(name, {x}) + 1; },
+                            {"x"}, "f");
 }
 
 // While compiling: a reason in the log, and the interpreter.
@@ -173,8 +189,10 @@ TEST(Child, DISABLED_LogThatThrows) {
     thrown = Thrown::number;
     maybe_throw();
   });
+  const auto mine = fx::wrap("callbacks_test.same", [](Value x) { return x; });
   const auto gm = fx::symbolic_trace(
-      [](Value x) { return sum(masked_select(exp(x), x > 0), 0); }, {"x"}, "f");
+      [&](Value x) { return sum(masked_select(mine(exp(x)), x > 0), 0); },
+      {"x"}, "f");
   CompileOptions options = quick();
   options.new_shape = NewShape::behind;
   compile(*gm, options);
