@@ -107,7 +107,7 @@ TEST_F(Sizes, DecisionsAreOneGuard) {
   EXPECT_EQ(guards(), Texts());
   EXPECT_EQ(decided("evenness", is_even, {batch_, length_, 5}), 0);
   EXPECT_EQ(decided("evenness", is_even, {batch_, length_, 5}), 0);
-  EXPECT_EQ(guards(), Texts({"evenness for batch length 5: choice 0"}));
+  EXPECT_EQ(guards(), Texts({"the same choice: evenness, by batch, length"}));
   EXPECT_EQ(value(length_, {5, 9}), 9);
   EXPECT_EQ(value(length_, {5, 8}), std::nullopt);
 }

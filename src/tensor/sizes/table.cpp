@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <utility>
 
 #include "fxjit/error.h"
 
@@ -240,16 +241,18 @@ int64_t SizeTable::decided(const char* what, SizeDecision decide,
         std::ranges::equal(guard.operands, sizes, {}, &Size::word, &Size::word))
       return guard.result;
   std::vector<int64_t> numbers;
-  std::string text = std::string(what) + " for";
+  std::string text = std::string("the same choice: ") + what;
+  const char* before = ", by ";
   for (const Size size : sizes) {
     numbers.push_back(hint(size));
-    text += " " + this->text(size);
+    if (size.is_number()) continue;
+    text += std::exchange(before, ", ") + this->text(size);
   }
   const int64_t result = decide(numbers);
   guards_.push_back({-1,
                      Relation::decided,
                      false,
-                     text + ": choice " + std::to_string(result),
+                     std::move(text),
                      asker_text(),
                      decide,
                      {sizes.begin(), sizes.end()},
