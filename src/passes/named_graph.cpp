@@ -34,8 +34,8 @@ NamedGraph::NamedGraph(ModelGraph model, std::unique_ptr<SizeTable> table)
 }
 
 size_t NamedGraph::counted_bytes() const {
-  // Means over models of the tests: a node with its call, value, names and
-  // users, an expression in all tables that know it.
+  // Estimates, not measured: a node with its call, value, names and users, an
+  // expression in all tables that know it.
   constexpr size_t kNodeBytes = 1536, kExpressionBytes = 512;
   size_t nodes = model_.graph->nodes().size();
   for (const auto& [name, region] : model_.regions)

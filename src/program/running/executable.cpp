@@ -145,19 +145,15 @@ void Executable::add_call(size_t number, Context& context) const {
 // Operands of the caller's are set by the driver.
 void Executable::bind_primitive(const PrimitiveCode& code, const StepCall& call,
                                 Context& context) const {
-  const std::vector<PrimitiveArgument> arguments = code.arguments();
+  using Kind = PrimitiveArgument::Kind;
   std::unique_ptr<BoundPrimitive> bound = code.bind();
-  for (size_t i = 0; i < arguments.size(); ++i) switch (arguments[i].kind) {
-      case PrimitiveArgument::Kind::operand:
-        bound->set(i, call.operands[arguments[i].operand]);
-        break;
-      case PrimitiveArgument::Kind::constant:
-        bound->set(i, const_cast<void*>(arguments[i].constant));
-        break;
-      case PrimitiveArgument::Kind::scratch:
-        bound->set(i, call.scratch);
-        break;
-    }
+  size_t number = 0;
+  for (const PrimitiveArgument& argument : code.arguments())
+    bound->set(number++, argument.kind == Kind::operand
+                             ? call.operands[argument.operand]
+                         : argument.kind == Kind::constant
+                             ? const_cast<void*>(argument.constant)
+                             : call.scratch);
   context.all_primitives.back() = bound->call();
   context.bound.push_back(std::move(bound));
 }
