@@ -39,29 +39,6 @@ IrModule emit_kernel(const WantedKernel& wanted, CpuLevel level) {
   return ir;
 }
 
-template <typename S>
-std::string constants_of(const S& step) {
-  if constexpr (requires { step.body.instrs; })
-    return program::body_key(step.body);
-  else if constexpr (requires { step.epilogue.instrs; })
-    return program::body_key(step.epilogue);
-  else
-    return {};
-}
-
-std::string constants_of(const program::ExternStep& step) {
-  const auto* const call = std::get_if<program::CallSpec>(&step.what);
-  return call && !call->tail.empty() ? constants_of(call->tail.front())
-                                     : std::string();
-}
-
-// Whether two steps need the same code. Equality of steps takes zeros of
-// different signs for equal.
-bool alike(const program::StepBody& a, const program::StepBody& b) {
-  const auto constants = [](const auto& step) { return constants_of(step); };
-  return a == b && std::visit(constants, a) == std::visit(constants, b);
-}
-
 class Requests {
  public:
   Requests(const Program& program, const DriverForm* driver, CpuLevel level)
@@ -104,7 +81,7 @@ class Requests {
   // than to compare it with those before.
   void add(const program::StepBody& body) {
     for (const auto& [known, at] : distinct_)
-      if (alike(*known, body)) {
+      if (*known == body) {
         steps_.push_back(StepNeeds(steps_[at]));
         return;
       }

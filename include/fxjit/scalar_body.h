@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,7 +31,13 @@ struct ScalarInstr {
   double imm = 0;
   int64_t bits = 0;  // Integer and bool constants, exact (imm is set as well).
 
-  friend bool operator==(const ScalarInstr&, const ScalarInstr&) = default;
+  // Numbers are compared bit for bit: -0.0 differs from 0.0, and a NaN equals
+  // itself.
+  friend bool operator==(const ScalarInstr& a, const ScalarInstr& b) {
+    return a.prim == b.prim && a.type == b.type && a.slot == b.slot &&
+           a.args == b.args && a.bits == b.bits &&
+           std::bit_cast<uint64_t>(a.imm) == std::bit_cast<uint64_t>(b.imm);
+  }
 };
 
 int prim_arity(Prim prim);

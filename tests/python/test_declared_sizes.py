@@ -2,12 +2,13 @@
 
 import copy
 
-import pytest
-import torch
-from torch.export import Dim
-
 import fxjit
-from fxjit import torch_backend
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
+from torch.export import Dim  # noqa: E402
+
+from fxjit import torch_backend  # noqa: E402
 
 
 def mixed(x, mask):

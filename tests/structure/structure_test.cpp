@@ -90,6 +90,24 @@ TEST(Structure, TestFilesHaveNamespacesOfTheirOwn) {
   EXPECT_GT(found, 100);
 }
 
+// The suite also runs on machines without PyTorch.
+TEST(Structure, PythonTestsAskForTorchBeforeTheyImportIt) {
+  int asked = 0;
+  for (const auto& file :
+       fs::directory_iterator(FXJIT_SOURCE_DIR "/tests/python")) {
+    if (!file.path().filename().string().starts_with("test_")) continue;
+    std::ifstream text(file.path());
+    bool known = false;
+    for (std::string line; std::getline(text, line);) {
+      if (line.find("importorskip(\"torch\"") != line.npos) known = true;
+      if (line.starts_with("import torch") || line.starts_with("from torch"))
+        EXPECT_TRUE(known) << file.path() << ": pytest.importorskip first";
+    }
+    asked += known;
+  }
+  EXPECT_GT(asked, 10);
+}
+
 TEST(Structure, NothingBelowTheOpsComparesWithAnOpsName) {
   EXPECT_GT(count_op_names(FXJIT_SOURCE_DIR), 600);
   EXPECT_THAT(check_op_names(FXJIT_SOURCE_DIR), IsEmpty());

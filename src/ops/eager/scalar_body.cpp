@@ -1,6 +1,5 @@
 #include "fxjit/scalar_body.h"
 
-#include <bit>
 #include <cmath>
 #include <optional>
 
@@ -59,14 +58,6 @@ bool fits_type(const ScalarBody& body, int32_t id, DType type) {
 }
 
 bool is_comparison(Prim prim) { return prim >= Prim::eq && prim <= Prim::ge; }
-
-// As operator==, but bit for bit: -0.0 differs from 0.0, NaN equals itself.
-bool identical(const ScalarInstr& a, const ScalarInstr& b) {
-  ScalarInstr x = a, y = b;
-  x.imm = y.imm = 0;
-  return x == y &&
-         std::bit_cast<uint64_t>(a.imm) == std::bit_cast<uint64_t>(b.imm);
-}
 
 std::string instr_text(const ScalarInstr& instr, size_t id) {
   const char* short_names[] = {"f32", "f64", "f16", "bf16", "i8",
@@ -138,7 +129,7 @@ DType Scalar::type() const {
 
 Scalar ScalarBuilder::push(ScalarInstr instr) {
   for (size_t i = 0; i < body_.instrs.size(); ++i)
-    if (identical(body_.instrs[i], instr))
+    if (body_.instrs[i] == instr)
       return {this, static_cast<int32_t>(i)};
   body_.instrs.push_back(instr);
   return {this, static_cast<int32_t>(body_.instrs.size()) - 1};
