@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fxjit/op_facts.h"
 #include "fxjit/scalar_body.h"
 #include "fxjit/value.h"
 
@@ -123,6 +124,14 @@ struct OpRow {
   Purity purity = Purity::pure;
   // In place of `eager`, where compiled programs call it as well.
   DirectFn direct = nullptr;
+  OpFacts facts = {};
+
+  // The same row with these facts.
+  constexpr OpRow stating(const OpFacts& stated) const {
+    OpRow row = *this;
+    row.facts = stated;
+    return row;
+  }
 };
 
 struct Parameter {

@@ -20,18 +20,18 @@ namespace fxjit {
 class Size;
 
 namespace sizes {
-// The halves that are not inline: `a` or `b` is named, or a number that does
-// not fit.
-Size add(Size a, Size b);
-Size subtract(Size a, Size b);
-Size multiply(Size a, Size b);
-Size divide(Size a, Size b);
-Size remainder(Size a, Size b);
-bool equal(Size a, Size b);
-bool less(Size a, Size b);
-int64_t specialise(Size a);
+// The halves that are not inline, for what is rare: `a` or `b` is named, or a
+// number that does not fit.
+[[gnu::cold]] Size add(Size a, Size b);
+[[gnu::cold]] Size subtract(Size a, Size b);
+[[gnu::cold]] Size multiply(Size a, Size b);
+[[gnu::cold]] Size divide(Size a, Size b);
+[[gnu::cold]] Size remainder(Size a, Size b);
+[[gnu::cold]] bool equal(Size a, Size b);
+[[gnu::cold]] bool less(Size a, Size b);
+[[gnu::cold]] int64_t specialise(Size a);
 int64_t present_value(Size a);
-int64_t without_name(int64_t number);
+[[gnu::cold]] int64_t without_name(int64_t number);
 }  // namespace sizes
 
 class Size {

@@ -25,6 +25,8 @@ namespace fxjit {
 
 // A block of bytes with an owner. Never resized.
 class Storage {
+  struct Key {};  // Storages are made by the functions below.
+
  public:
   // Owns fresh memory aligned to 64 bytes, not initialised.
   static std::shared_ptr<Storage> allocate(size_t bytes);
@@ -36,6 +38,7 @@ class Storage {
   // the same bytes each time and may be called by several threads at once.
   static std::shared_ptr<Storage> deferred(
       size_t bytes, std::function<void(std::byte* out)> make);
+  explicit Storage(Key) {}
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -60,7 +63,6 @@ class Storage {
   std::function<void(size_t offset, size_t bytes)> release_pages;
 
  private:
-  Storage() = default;
   std::byte* made() const;
 
   friend class Tensor;

@@ -96,9 +96,9 @@ CompiledModule::CompiledModule(nn::Ref<fx::GraphModule> module,
       shapes_(options_.memory_cap) {}
 
 CompiledModule::Shape CompiledModule::for_call(std::span<const Value> inputs) {
-  if (!have_data(inputs)) return nullptr;  // The interpreter infers shapes.
   Shape shape = shapes_.find(inputs);
   if (!shape) {
+    if (!have_data(inputs)) return nullptr;  // The interpreter infers shapes.
     declared_.of(inputs);  // Throws for sizes that are not as declared.
     const Request request{source(), nullptr, inputs, nullptr};
     if (!request.source) return nullptr;
@@ -116,7 +116,7 @@ bool CompiledModule::run(std::span<const Value> inputs, Value* result) {
   if (!shape) return false;
   if (!shape->whole()) {
     Source graph = source();
-    if (!graph) return false;
+    if (!graph || !have_data(inputs)) return false;
     *result = staged_run(std::move(graph)).run(inputs, std::move(shape));
     return true;
   }

@@ -20,15 +20,20 @@ using Pointers = support::SmallArray<void*, kFewTensors>;
 using InputTensors = support::SmallArray<const Tensor*, kFewTensors>;
 using OutputStorages = support::SmallArray<std::shared_ptr<Storage>, 4>;
 
+// Fails for inputs without data: what is inferred of them is no program's work.
 void collect(std::span<const Value> inputs, InputTensors& tensors,
              Pointers& data) {
   size_t count = 0;
+  const auto take = [&](const Value& leaf) {
+    if (!leaf.is_tensor()) return;
+    const Tensor& tensor = leaf.as_tensor();
+    if (tensor.is_meta())
+      throw program::ValueFailure("an input has a shape, but no data");
+    tensors[count] = &tensor;
+    data[count++] = tensor.data();
+  };
   for (const Value& input : inputs)
-    visit_leaves(input, [&](const Value& leaf) {
-      if (!leaf.is_tensor()) return;
-      tensors[count] = &leaf.as_tensor();
-      data[count++] = leaf.as_tensor().data();
-    });
+    input.is_tensor() ? take(input) : visit_leaves(input, take);
 }
 
 // In the memory of `bound`, if any is given and can be written straight to.
@@ -36,23 +41,20 @@ void bind_outputs(const Program& program, std::span<const Value> inputs,
                   std::span<const Tensor> bound, OutputStorages& made) {
   for (size_t i = 0; i < bound.size(); ++i) {
     const Program::Output& output = program.outputs[i];
-    const Buffer& buffer =
-        program.buffers[static_cast<size_t>(output.buffer)];
+    const Buffer& buffer = program.buffers[static_cast<size_t>(output.buffer)];
     if (buffer.home != Home::output) continue;
     auto& storage = made[static_cast<size_t>(buffer.index)];
     if (storage || !can_write_straight(bound[i], output, buffer, inputs))
       continue;
-    storage = Storage::borrow(bound[i].data(),
-                              static_cast<size_t>(buffer.bytes),
-                              bound[i].storage());
+    storage = Storage::borrow(
+        bound[i].data(), static_cast<size_t>(buffer.bytes), bound[i].storage());
   }
 }
 
 void make_outputs(const Program& program, support::BlockPool& blocks,
                   OutputStorages& made) {
   for (const Program::Output& output : program.outputs) {
-    const Buffer& buffer =
-        program.buffers[static_cast<size_t>(output.buffer)];
+    const Buffer& buffer = program.buffers[static_cast<size_t>(output.buffer)];
     if (buffer.home != Home::output) continue;
     auto& storage = made[static_cast<size_t>(buffer.index)];
     if (storage) continue;
@@ -71,8 +73,7 @@ Tensor known_output(const Program::Output& output, const Tensor& base) {
       spec.sizes == base.sizes() && spec.strides == base.strides())
     return base;
   const auto item = static_cast<int64_t>(dtype_size(spec.dtype));
-  const int64_t before =
-      base.offset() * static_cast<int64_t>(base.item_size());
+  const int64_t before = base.offset() * static_cast<int64_t>(base.item_size());
   if ((before + output.byte_offset) % item != 0)
     throw RuntimeError("Tensor must have a storage_offset divisible by 2");
   const int64_t start = before / item;
@@ -174,12 +175,12 @@ Value CompiledShape::run(std::span<const Value> inputs,
     const Buffer& buffer = program.buffers[static_cast<size_t>(output.buffer)];
     const auto index = static_cast<size_t>(buffer.index);
     if (buffer.home == Home::output)
-      return copies(output.copy,
-                    Tensor::view(made[index], output.spec.sizes,
-                                 output.spec.dtype, output.spec.strides,
-                                 output.byte_offset /
-                                     static_cast<int64_t>(
-                                         dtype_size(output.spec.dtype))));
+      return copies(
+          output.copy,
+          Tensor::view(made[index], output.spec.sizes, output.spec.dtype,
+                       output.spec.strides,
+                       output.byte_offset / static_cast<int64_t>(dtype_size(
+                                                output.spec.dtype))));
     return copies(output.copy,
                   known_output(output, buffer.home == Home::input
                                            ? *given[index]

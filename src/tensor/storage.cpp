@@ -28,7 +28,7 @@ std::byte* allocate_bytes(size_t bytes) {
 }  // namespace
 
 std::shared_ptr<Storage> Storage::allocate(size_t bytes) {
-  auto storage = std::shared_ptr<Storage>(new Storage);
+  auto storage = std::make_shared<Storage>(Key());
   storage->data_ = allocate_bytes(bytes);
   storage->bytes_ = bytes;
   storage->owned_ = true;
@@ -38,7 +38,7 @@ std::shared_ptr<Storage> Storage::allocate(size_t bytes) {
 std::shared_ptr<Storage> Storage::borrow(void* data, size_t bytes,
                                          std::shared_ptr<void> owner,
                                          bool read_only) {
-  auto storage = std::shared_ptr<Storage>(new Storage);
+  auto storage = std::make_shared<Storage>(Key());
   storage->data_ = static_cast<std::byte*>(data);
   storage->bytes_ = bytes;
   storage->owner_ = std::move(owner);
@@ -48,7 +48,7 @@ std::shared_ptr<Storage> Storage::borrow(void* data, size_t bytes,
 
 std::shared_ptr<Storage> Storage::deferred(
     size_t bytes, std::function<void(std::byte*)> make) {
-  auto storage = std::shared_ptr<Storage>(new Storage);
+  auto storage = std::make_shared<Storage>(Key());
   storage->bytes_ = bytes;
   storage->make_ = std::move(make);
   storage->read_only_ = true;

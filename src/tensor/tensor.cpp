@@ -35,22 +35,29 @@ void specialise(Dims& dims) {
                          storage.bytes(), " bytes"));
 }
 
+// Sizes and strides are numbers.
 void check_view(const Storage& storage, const Dims& sizes, DType dtype,
                 const Dims& strides, Size offset) {
   if (sizes.size() != strides.size())
     throw UserError("view: expected as many strides as sizes, got " +
                     strides.str() + " for " + sizes.str());
-  checked_bytes(sizes, dtype);
-  if (numel(sizes) == 0) return;
+  bool empty = false, reaches = true;
   int64_t first = offset, last = offset;
+  size_t bytes = dtype_size(dtype);
   for (int d = 0; d < sizes.size(); ++d) {
+    const int64_t size = sizes[d].word(), stride = strides[d].word();
+    if (size <= 0 || __builtin_mul_overflow(bytes, size, &bytes)) {
+      checked_bytes(sizes, dtype);  // Throws, unless a size is 0.
+      empty = true;
+      continue;
+    }
     int64_t reach = 0;
-    int64_t& bound = strides[d] < 0 ? first : last;
-    if (__builtin_mul_overflow(int64_t(sizes[d]) - 1, int64_t(strides[d]),
-                               &reach) ||
-        __builtin_add_overflow(bound, reach, &bound))
-      view_outside(storage, sizes, strides, offset);
+    int64_t& bound = stride < 0 ? first : last;
+    reaches = reaches && !__builtin_mul_overflow(size - 1, stride, &reach) &&
+              !__builtin_add_overflow(bound, reach, &bound);
   }
+  if (empty) return;
+  if (!reaches) view_outside(storage, sizes, strides, offset);
   const int64_t capacity =
       static_cast<int64_t>(storage.bytes() / dtype_size(dtype));
   if (first < 0 || last >= capacity)
@@ -97,11 +104,12 @@ Tensor Tensor::meta(const Dims& sizes, DType dtype, const Dims& strides,
 Tensor Tensor::view(std::shared_ptr<Storage> storage, const Dims& sizes,
                     DType dtype, const Dims& strides, Size offset) {
   if (!storage) throw UserError("view: expected a storage, got none");
-  check_view(*storage, sizes, dtype, strides, offset);
   Tensor result = meta(sizes, dtype, strides, int64_t{offset});
-  specialise(result.impl_->sizes);
-  specialise(result.impl_->strides);
-  result.impl_->storage = std::move(storage);
+  Impl& impl = *result.impl_;
+  specialise(impl.sizes);
+  specialise(impl.strides);
+  check_view(*storage, impl.sizes, dtype, impl.strides, impl.offset);
+  impl.storage = std::move(storage);
   return result;
 }
 

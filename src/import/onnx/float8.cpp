@@ -3,17 +3,17 @@
 #include <cmath>
 #include <limits>
 
+#include "src/import/onnx/function_facts.h"
 #include "src/import/onnx/ops/families.h"
 #include "src/import/onnx/tensors.h"
 #include "src/import/onnx/unsigned_types.h"
-#include "src/ops/table/row_facts.h"
 
 namespace fxjit::onnx {
 namespace {
 
 // Which inputs the results of an op have their type from: bit i stands for
 // input i.
-constexpr ops::RowFacts<InputBits>::Group kMoves[] = {
+constexpr FunctionFacts<InputBits>::Group kMoves[] = {
     {1,
      "CenterCropPad Compress DepthToSpace Expand Flatten Gather GatherElements "
      "GatherND Identity Pad Reshape ReverseSequence ScatterElements ScatterND "
@@ -23,7 +23,7 @@ constexpr ops::RowFacts<InputBits>::Group kMoves[] = {
     {0, "Cast CastLike Equal If IsInf IsNaN Loop Scan Shape Size"}};
 
 const InputBits* find_move(std::string_view op) {
-  static const auto* const all = new ops::RowFacts<InputBits>(kMoves);
+  static const auto* const all = new FunctionFacts<InputBits>(kMoves);
   return all->find(op);
 }
 

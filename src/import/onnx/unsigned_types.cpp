@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "src/import/onnx/function_facts.h"
 #include "src/import/onnx/tensors.h"
-#include "src/ops/table/row_facts.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -21,7 +21,7 @@ struct ResultType {
 
 constexpr bool kComputes = true, kOnlyFirst = true;
 
-constexpr ops::RowFacts<ResultType>::Group kUnsignedResults[] = {
+constexpr FunctionFacts<ResultType>::Group kUnsignedResults[] = {
     {{kFirstUnsigned},
      "Abs CenterCropPad Compress ConcatFromSequence DepthToSpace Expand "
      "EyeLike Flatten Gather GatherElements GatherND Identity Optional "
@@ -47,7 +47,7 @@ constexpr ops::RowFacts<ResultType>::Group kUnsignedResults[] = {
 
 const ResultType* result_type_of(std::string_view op) {
   static const auto* const all =
-      new ops::RowFacts<ResultType>(kUnsignedResults);
+      new FunctionFacts<ResultType>(kUnsignedResults);
   return all->find(op);
 }
 

@@ -8,44 +8,10 @@
 #include "src/ops/table/families.h"
 #include "src/ops/table/memory_format.h"
 #include "src/ops/table/op_call.h"
-#include "src/ops/table/row_facts.h"
 #include "src/tensor/strided.h"
 
 namespace fxjit::ops {
 namespace {
-
-// Rows of which the way they are lowered does not tell. All other rows that are
-// composed of calls or have a kernel give memory of their own.
-constexpr RowFacts<Aliasing>::Group kAliasingFacts[] = {
-    {Aliasing::always,
-     "positive broadcast_to adjoint linalg_diagonal tensor_split hsplit vsplit "
-     "dsplit split_with_sizes"},
-    {Aliasing::places, "as_strided"},
-    {Aliasing::same_type,
-     "to type_as float double half bfloat16 char byte short int long bool "
-     "as_tensor"},
-    {Aliasing::real, "conj"},
-    {Aliasing::inactive,
-     "dropout dropout1d dropout2d dropout3d alpha_dropout "
-     "feature_alpha_dropout"},
-    {Aliasing::strides, "ravel"},
-    {Aliasing::format, "contiguous"},
-    {Aliasing::each,
-     "atleast_1d atleast_2d atleast_3d broadcast_tensors meshgrid"},
-    {Aliasing::item, "getitem fxjit.item"},
-    {Aliasing::operand, "einsum"},
-    {Aliasing::empty, "diff"},
-    {Aliasing::together, "nonzero"},
-    // Views by their lowering, which give no tensors.
-    {Aliasing::never,
-     "size stride dim numel is_floating_point is_complex is_same_size "
-     "is_contiguous is_signed element_size"},
-};
-
-const Aliasing* fact_of(std::string_view row) {
-  static const auto* const all = new RowFacts<Aliasing>(kAliasingFacts);
-  return all->find(row);
-}
 
 bool is_of_library(const Op& op) {
   static const auto* const names = [] {
@@ -177,6 +143,7 @@ bool is_first_tensor(const OpCall& call, const Tensor& result) {
     case Aliasing::item:
     case Aliasing::together:
     case Aliasing::composed:
+    case Aliasing::by_lowering:
       break;
   }
   return false;
@@ -186,7 +153,8 @@ bool is_first_tensor(const OpCall& call, const Tensor& result) {
 
 Aliasing aliasing(const Op& op) {
   if (op.row.purity == Purity::mutates) return Aliasing::written;
-  if (const Aliasing* const fact = fact_of(op.name())) return *fact;
+  if (op.row.facts.aliasing != Aliasing::by_lowering)
+    return op.row.facts.aliasing;
   switch (op.row.lowering) {
     case Lowering::view:
       return Aliasing::always;

@@ -11,49 +11,6 @@
 
 namespace fxjit::ops {
 
-// Whether results of an op share memory with its arguments. "First" is the
-// first tensor among the arguments. Where a rule says "if", results have memory
-// of their own in all other calls.
-enum class Aliasing : uint8_t {
-  // Each result has memory of its own.
-  never,
-  // Every result is a view of the first tensor.
-  always,
-  // Like `always`, but the offset counts from the start of the first tensor's
-  // storage and not from its first element (as_strided).
-  places,
-  // The result is the first tensor, which the call writes.
-  written,
-  // The result is the first tensor if that has the wanted dtype and no copy is
-  // asked for.
-  same_type,
-  // The result is the first tensor if that is not complex.
-  real,
-  // The result is a view of the first tensor if its strides allow the wanted
-  // shape (reshape).
-  strides,
-  // The result is the first tensor if that has the wanted memory format.
-  format,
-  // The result is the first tensor if the op does nothing: dropout in
-  // evaluation, or with probability 0.
-  inactive,
-  // Result i is a view of tensor i.
-  each,
-  // Indexing. A tensor indexed by numbers, slices and None gives a view; by
-  // tensors, lists or bools it gives memory of its own. A sequence gives the
-  // item itself.
-  item,
-  // einsum: the result is a view of the operand if there is one operand only
-  // and no dim of it is summed.
-  operand,
-  // diff: the result is the first tensor if that has no elements to subtract.
-  empty,
-  // The results share memory with each other, but with no argument.
-  together,
-  // The calls that the op is composed of decide; for rows that users register.
-  composed,
-};
-
 Aliasing aliasing(const Op& op);
 
 // Whether some call of the op can give a result that shares memory with an

@@ -117,6 +117,7 @@ Dims strides_for(Layout layout, const OpCall& call,
   const Dims plain = contiguous_strides(sizes);
   const bool alike = first.dim() == result.dim();
   switch (layout) {
+    case Layout::by_lowering:
     case Layout::stated:
       return result.strides();
     case Layout::plain:

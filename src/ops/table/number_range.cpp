@@ -8,38 +8,10 @@
 
 #include "fxjit/error.h"
 #include "src/ops/table/op_call.h"
-#include "src/ops/table/row_facts.h"
+#include "src/ops/table/words.h"
 
 namespace fxjit::ops {
 namespace {
-
-struct Converted {
-  std::string_view parameters;  // Separated by blanks.
-  Conversion conversion = Conversion::stored;
-};
-
-constexpr RowFacts<Converted>::Group kConverted[] = {
-    {{"min max"}, "clamp clamp_ clamp_min clamp_min_ clamp_max clamp_max_"},
-    {{"fill_value"}, "full full_like new_full"},
-    {{"value"},
-     "fill fill_ masked_fill masked_fill_ index_fill index_fill_ scatter "
-     "scatter_ constant_pad_nd pad"},
-    {{"exponent other"}, "pow pow_"},
-    {{"alpha"}, "add add_ sub sub_ rsub index_add index_add_"},
-    {{"alpha beta"}, "addmv addr"},
-    {{"value"}, "threshold threshold_"},
-    {{"start end"}, "linspace"},
-    {{"lambd"}, "hardshrink"},
-    {{"input other", Conversion::cast}, "where where_method"},
-    {{"value", Conversion::computed}, "addcmul addcmul_ addcdiv addcdiv_"},
-    {{"alpha beta", Conversion::computed},
-     "addmm addmm_ addbmm baddbmm baddbmm_"},
-};
-
-const Converted* converted_by(std::string_view row) {
-  static const auto* const all = new RowFacts<Converted>(kConverted);
-  return all->find(row);
-}
 
 // The names of C++ types in torch's messages.
 constexpr std::pair<DType, const char*> kTypeNames[] = {
@@ -135,7 +107,9 @@ Value converted_number(const OpCall& call, size_t at, DType type) {
 
 }  // namespace
 
-bool converts_numbers(const Op& op) { return converted_by(op.name()); }
+bool converts_numbers(const Op& op) {
+  return !op.row.facts.numbers.parameters.empty();
+}
 
 void check_number(const Value& number, DType type, Conversion conversion) {
   const DType in = type_of_numbers(type, conversion);
@@ -148,16 +122,16 @@ void check_number(const Value& number, DType type, Conversion conversion) {
 }
 
 void check_numbers(const OpCall& call, const Value& result) {
-  const Converted* const converted = converted_by(call.op.name());
-  if (!converted) return;
+  const ConvertedNumbers& converted = call.op.row.facts.numbers;
+  if (converted.parameters.empty()) return;
   const std::vector<Tensor> made = tensors_in(result);
   if (made.empty()) return;
   const DType type = made[0].dtype();
-  for (const std::string_view parameter : words_of(converted->parameters)) {
+  for (const std::string_view parameter : words_of(converted.parameters)) {
     const int at = call.op.index_of(parameter);
     if (at < 0 || static_cast<size_t>(at) >= call.args.size()) continue;
     const Value number = converted_number(call, static_cast<size_t>(at), type);
-    if (!number.is_none()) check_number(number, type, converted->conversion);
+    if (!number.is_none()) check_number(number, type, converted.conversion);
   }
 }
 

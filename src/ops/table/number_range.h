@@ -7,13 +7,6 @@
 
 namespace fxjit::ops {
 
-// Into which type a number is converted to become an element.
-enum class Conversion : uint8_t {
-  stored,    // In the type itself.
-  computed,  // In the type in which torch computes: half types as float32.
-  cast,      // Half types as float64: what they lack becomes infinite.
-};
-
 // Whether the op has parameters whose numbers are converted.
 bool converts_numbers(const Op& op);
 

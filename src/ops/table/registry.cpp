@@ -9,7 +9,7 @@
 #include "src/ops/table/binder.h"
 #include "src/ops/table/families.h"
 #include "src/ops/table/row_check.h"
-#include "src/ops/table/row_facts.h"
+#include "src/ops/table/words.h"
 
 namespace fxjit::ops {
 namespace {

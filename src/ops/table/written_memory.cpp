@@ -5,34 +5,15 @@
 
 #include "fxjit/error.h"
 #include "src/ops/table/op_call.h"
-#include "src/ops/table/row_facts.h"
 #include "src/tensor/memory_order.h"
 
 namespace fxjit::ops {
 namespace {
 
-enum class Overlap : uint8_t {
-  ignored,  // The order of the loop does not count, or torch does not ask.
-  beside,   // The same for other tensors, but no two elements share a place.
-  partial,  // Other tensors may be the written one, but no part of it.
-  any,      // Nor that.
-};
-
-constexpr RowFacts<Overlap>::Group kOverlaps[] = {
-    {Overlap::ignored,
-     "fill_ zero_ addmm_ baddbmm_ cumsum_ cumprod_ tril_ triu_ resize_"},
-    {Overlap::beside, "masked_fill_ masked_scatter_ index_fill_"},
-    {Overlap::any,
-     "scatter_ scatter_add_ scatter_reduce_ index_add_ index_copy_ "
-     "index_put_"},
-};
-
 Overlap overlap_of(const OpCall& call) {
-  static const auto* const all = new RowFacts<Overlap>(kOverlaps);
   // torch copies what is a tensor.
   if (call.op.name() == "fill_" && call[1].is_tensor()) return Overlap::beside;
-  const Overlap* const fact = all->find(call.op.name());
-  return fact ? *fact : Overlap::partial;
+  return call.op.row.facts.overlap;
 }
 
 struct Range {

@@ -8,9 +8,13 @@
 namespace fxjit::passes {
 namespace {
 
+using ops::Aliasing;
+using ops::Layout;
 using ops::Lowering;
 using ops::Purity;
+using ops::RoutineKind;
 using ops::ScalarTypes;
+using ops::UpdateKind;
 
 constexpr ops::OpRow kInternalOps[] = {
     {.name = "fxjit.as_strided",
@@ -26,7 +30,8 @@ constexpr ops::OpRow kInternalOps[] = {
      .infer = infer_as_input,
      .eager = run_materialize,
      .scalar = identity,
-     .scalar_types = ScalarTypes::custom},
+     .scalar_types = ScalarTypes::custom,
+     .facts = {.layout = Layout::plain, .routine = RoutineKind::copies}},
     {.name = "fxjit.layout",
      .schema = "input, strides",
      .names = "",
@@ -36,12 +41,14 @@ constexpr ops::OpRow kInternalOps[] = {
      .schema = "input, source, strides, offset",
      .names = "",
      .infer = infer_as_input,
-     .direct = direct_put_view},
+     .direct = direct_put_view,
+     .facts = {.update = UpdateKind::view}},
     {.name = "fxjit.item",
      .schema = "calls, index",
      .names = "",
      .infer = infer_item,
-     .eager = infer_item},
+     .eager = infer_item,
+     .facts = {.aliasing = Aliasing::item}},
     {.name = "fxjit.draw",
      .schema = "after, name, args",
      .names = "",
@@ -63,7 +70,9 @@ constexpr ops::OpRow kInternalOps[] = {
      .names = "",
      .lowering = Lowering::contraction,
      .infer = infer_merged_linear,
-     .eager = run_merged_linear},
+     .eager = run_merged_linear,
+     .facts = {.product = {.added = 2, .right_by_column = true},
+               .native = ops::NativeCalls::products}},
     {.name = "fxjit.winograd",
      .schema = "input, weight, pad_before, pad_after, tile",
      .names = "",

@@ -81,18 +81,18 @@ Number<T> sigmoid(Number<T> x) {
   return inverse(T(1) + std::exp(-x));
 }
 
-struct Function {
+struct ComplexFunction {
   std::string_view name;
   Number<float> (*single)(Number<float>);
   Number<double> (*twice)(Number<double>);
 };
 
 template <typename Fn>
-constexpr Function function_of(std::string_view name, Fn fn) {
+constexpr ComplexFunction function_of(std::string_view name, Fn fn) {
   return {name, fn, fn};
 }
 
-constexpr Function kFunctions[] = {
+constexpr ComplexFunction kComplexFunctions[] = {
     function_of("acos", [](auto x) { return std::acos(x); }),
     function_of("acosh", [](auto x) { return std::acosh(x); }),
     function_of("asin", [](auto x) { return std::asin(x); }),
@@ -129,10 +129,10 @@ constexpr Function kFunctions[] = {
     function_of("tanh", [](auto x) { return std::tanh(x); }),
 };
 
-const Function* find(std::string_view name) {
+const ComplexFunction* find(std::string_view name) {
   const auto* const found =
-      std::ranges::find(kFunctions, name, &Function::name);
-  return found == std::end(kFunctions) ? nullptr : found;
+      std::ranges::find(kComplexFunctions, name, &ComplexFunction::name);
+  return found == std::end(kComplexFunctions) ? nullptr : found;
 }
 
 // Calls fn(std::type_identity<T>{}) with the type of a part.
@@ -150,7 +150,7 @@ Number<T>* numbers(const Tensor& tensor) {
 }
 
 void run_map(const OpCall& call, std::span<const Tensor> results) {
-  const Function& function = *find(call[1].as_string());
+  const ComplexFunction& function = *find(call[1].as_string());
   const Tensor input = call.tensor(0).contiguous();
   fill_contiguous(results[0], [&](const Tensor& out) {
     visit_parts(out.dtype(), [&](auto type) {

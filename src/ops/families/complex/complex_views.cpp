@@ -107,8 +107,10 @@ constexpr OpRow kComplexViewsRows[] = {
     view_row("view_as_real", "input", "torch.view_as_real", infer_view_as_real),
     view_row("view_as_complex", "input", "torch.view_as_complex",
              infer_view_as_complex),
-    composed_row("complex", "real, imag", "torch.complex", complex),
-    composed_row("polar", "abs, angle", "torch.polar", polar),
+    composed_row("complex", "real, imag", "torch.complex", complex)
+        .stating({.layout = Layout::elementwise}),
+    composed_row("polar", "abs, angle", "torch.polar", polar)
+        .stating({.layout = Layout::elementwise}),
 };
 
 }  // namespace

@@ -214,23 +214,28 @@ constexpr OpRow kCreationRows[] = {
     made_row("ones", "*size, " FXJIT_TENSOR_OPTIONS, "torch.ones", infer_sized,
              eager_filled<infer_sized, 1>),
     made_row("empty", "*size, " FXJIT_TENSOR_OPTIONS, "torch.empty",
-             infer_sized, eager_filled<infer_sized, 0>),
+             infer_sized, eager_filled<infer_sized, 0>)
+        .stating({.undetermined = true}),
     made_row("full", "size, fill_value, *, " FXJIT_TENSOR_OPTIONS, "torch.full",
-             infer_full, eager_full),
+             infer_full, eager_full)
+        .stating({.numbers = {"fill_value"}, .sizes = {SizeKind::listed}}),
     made_row("new_zeros", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_zeros",
              infer_new, eager_filled<infer_new, 0>, decompose_new<0>),
     made_row("new_ones", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_ones",
              infer_new, eager_filled<infer_new, 1>, decompose_new<1>),
     made_row("new_empty", "input, *size, " FXJIT_TENSOR_OPTIONS, ".new_empty",
-             infer_new, eager_filled<infer_new, 0>, decompose_new<0>),
+             infer_new, eager_filled<infer_new, 0>, decompose_new<0>)
+        .stating({.undetermined = true}),
     made_row("new_full", "input, size, fill_value, *, " FXJIT_TENSOR_OPTIONS,
-             ".new_full", infer_new_full, eager_new_full, decompose_new_full),
+             ".new_full", infer_new_full, eager_new_full, decompose_new_full)
+        .stating({.numbers = {"fill_value"}}),
     made_row("arange", "start, end=None, step=1, *, " FXJIT_TENSOR_OPTIONS,
              "torch.arange", infer_arange, eager_arange),
     made_row("eye", "n, m=None, *, " FXJIT_TENSOR_OPTIONS, "torch.eye",
              infer_eye, eager_eye),
     made_row("linspace", "start, end, steps, *, " FXJIT_TENSOR_OPTIONS,
-             "torch.linspace", infer_linspace, eager_linspace),
+             "torch.linspace", infer_linspace, eager_linspace)
+        .stating({.numbers = {"start end"}}),
 };
 
 }  // namespace

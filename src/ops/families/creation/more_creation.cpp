@@ -264,9 +264,11 @@ Value eager_window(const OpCall& call) {
 
 constexpr OpRow kMoreCreationRows[] = {
     made_row("tensor", "data, *, " FXJIT_TENSOR_OPTIONS, "torch.tensor",
-             infer_tensor, eager_tensor, lower_tensor),
+             infer_tensor, eager_tensor, lower_tensor)
+        .stating({.layout = Layout::first, .sizes = {SizeKind::written}}),
     composed_row("as_tensor", "data, dtype=None, device=None",
-                 "torch.as_tensor torch.asarray", as_tensor),
+                 "torch.as_tensor torch.asarray", as_tensor)
+        .stating({.aliasing = Aliasing::same_type}),
     composed_row("scalar_tensor", "s, *, " FXJIT_TENSOR_OPTIONS,
                  "torch.scalar_tensor", scalar_tensor),
     composed_row("new_tensor", "input, data, *, " FXJIT_TENSOR_OPTIONS,

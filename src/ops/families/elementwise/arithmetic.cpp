@@ -210,30 +210,45 @@ Scalar addcdiv(ScalarBuilder& b, const OpCall& call, Inputs in) {
 
 constexpr OpRow kAdd =
     scalar_row("add", "input, other, *, alpha=1",
-               "torch.add _operator.add .add .__add__ .__radd__", add);
-constexpr OpRow kSub = scalar_row(
-    "sub", "input, other, *, alpha=1",
-    "torch.sub torch.subtract _operator.sub .sub .subtract .__sub__", sub);
+               "torch.add _operator.add .add .__add__ .__radd__", add)
+        .stating({.numbers = {"alpha"}});
+constexpr OpRow kSub =
+    scalar_row("sub", "input, other, *, alpha=1",
+               "torch.sub torch.subtract _operator.sub .sub .subtract .__sub__",
+               sub)
+        .stating({.numbers = {"alpha"}});
 constexpr OpRow kMul = binary_row("mul",
                                   "torch.mul torch.multiply _operator.mul .mul "
                                   ".multiply .__mul__ .__rmul__",
                                   binary<Prim::mul>);
-constexpr OpRow kDiv = custom_row(
-    "div", "input, other, *, rounding_mode=None",
-    "torch.div torch.divide torch.true_divide _operator.truediv .div "
-    ".divide .true_divide .__truediv__",
-    infer_div, div);
-constexpr OpRow kFloorDivide = binary_row(
-    "floor_divide",
-    "torch.floor_divide _operator.floordiv .floor_divide .__floordiv__",
-    of_numbers<Prim::floor_div>);
+constexpr OpRow kDiv =
+    custom_row(
+        "div", "input, other, *, rounding_mode=None",
+        "torch.div torch.divide torch.true_divide _operator.truediv .div "
+        ".divide .true_divide .__truediv__",
+        infer_div, div)
+        .stating({.native = NativeCalls::quotients});
+constexpr OpRow kFloorDivide =
+    binary_row(
+        "floor_divide",
+        "torch.floor_divide _operator.floordiv .floor_divide .__floordiv__",
+        of_numbers<Prim::floor_div>)
+        .stating({.native = NativeCalls::quotients});
 constexpr OpRow kRemainder =
     binary_row("remainder", "torch.remainder _operator.mod .remainder .__mod__",
-               of_numbers<Prim::remainder>);
+               of_numbers<Prim::remainder>)
+        .stating({.native = NativeCalls::quotients});
 constexpr OpRow kFmod =
-    binary_row("fmod", "torch.fmod .fmod", of_numbers<Prim::fmod>);
-constexpr OpRow kPow = scalar_row("pow", "input, exponent",
-                                  "torch.pow _operator.pow .pow .__pow__", pow);
+    binary_row("fmod", "torch.fmod .fmod", of_numbers<Prim::fmod>)
+        .stating({.native = NativeCalls::quotients});
+Layout layout_of_power(const OpCall& call) {
+  return call[0].is_tensor() ? Layout::elementwise : Layout::plain;
+}
+
+constexpr OpRow kPow =
+    scalar_row("pow", "input, exponent",
+               "torch.pow _operator.pow .pow .__pow__", pow)
+        .stating({.layout_of = layout_of_power, .numbers = {"exponent other"}});
 constexpr OpRow kNeg = unary_row(
     "neg", "torch.neg torch.negative _operator.neg .neg .negative .__neg__",
     neg);
@@ -256,16 +271,18 @@ constexpr OpRow kLerp =
     scalar_row("lerp", "input, end, weight", "torch.lerp .lerp", lerp);
 constexpr OpRow kAddcmul =
     scalar_row("addcmul", "input, tensor1, tensor2, *, value=1",
-               "torch.addcmul .addcmul", addcmul);
+               "torch.addcmul .addcmul", addcmul)
+        .stating({.numbers = {"value", Conversion::computed}});
 constexpr OpRow kAddcdiv =
     scalar_row("addcdiv", "input, tensor1, tensor2, *, value=1",
-               "torch.addcdiv .addcdiv", addcdiv);
+               "torch.addcdiv .addcdiv", addcdiv)
+        .stating({.numbers = {"value", Conversion::computed}});
 
 constexpr OpRow kArithmeticRows[] = {
     kAdd,
     kSub,
-    scalar_row("rsub", "input, other, *, alpha=1", "torch.rsub .__rsub__",
-               rsub),
+    scalar_row("rsub", "input, other, *, alpha=1", "torch.rsub .__rsub__", rsub)
+        .stating({.layout = Layout::backwards, .numbers = {"alpha"}}),
     kMul,
     kDiv,
     kFloorDivide,
@@ -279,7 +296,8 @@ constexpr OpRow kArithmeticRows[] = {
      .lowering = Lowering::scalar,
      .infer = infer_positive,
      .eager = run_positive,
-     .scalar = identity},
+     .scalar = identity,
+     .facts = {.aliasing = Aliasing::always}},
     kAbs,
     unary_row("sign", "torch.sign .sign torch.sgn .sgn", sign),
     kReciprocal,

@@ -109,7 +109,8 @@ Value run_contiguous(const OpCall& call) {
 
 constexpr OpRow cast_row(const char* name, const char* names,
                          DecomposeFn decompose) {
-  return composed_row(name, "input, memory_format=None", names, decompose);
+  return composed_row(name, "input, memory_format=None", names, decompose)
+      .stating({.aliasing = Aliasing::same_type});
 }
 
 constexpr OpRow kCastsRows[] = {
@@ -120,16 +121,19 @@ constexpr OpRow kCastsRows[] = {
      .infer = infer_cast,
      .eager = run_cast,
      .scalar = identity,
-     .scalar_types = ScalarTypes::custom},
+     .scalar_types = ScalarTypes::custom,
+     .facts = {.layout = Layout::first, .rounds = true}},
     composed_row("to",
                  "input, *target, dtype=None, device=None, non_blocking=False, "
                  "copy=False, memory_format=None, layout=None, pin_memory=None",
-                 ".to", to),
+                 ".to", to)
+        .stating({.aliasing = Aliasing::same_type, .sizes = {SizeKind::same}}),
     composed_row("_to_copy",
                  "input, *, dtype=None, layout=None, device=None, "
                  "pin_memory=None, non_blocking=False, memory_format=None",
                  "", to_copy),
-    composed_row("type_as", "input, other", ".type_as", type_as),
+    composed_row("type_as", "input, other", ".type_as", type_as)
+        .stating({.aliasing = Aliasing::same_type}),
     cast_row("float", ".float", cast_method<DType::f32>),
     cast_row("double", ".double", cast_method<DType::f64>),
     cast_row("half", ".half", cast_method<DType::f16>),
@@ -145,9 +149,11 @@ constexpr OpRow kCastsRows[] = {
      .names = "torch.clone .clone",
      .lowering = Lowering::scalar,
      .infer = infer_like_first,
-     .scalar = identity},
+     .scalar = identity,
+     .facts = {.layout = Layout::first}},
     lowered_row("contiguous", "input, memory_format=None", ".contiguous",
-                Lowering::reshape, infer_contiguous, run_contiguous),
+                Lowering::reshape, infer_contiguous, run_contiguous)
+        .stating({.aliasing = Aliasing::format}),
     view_row("detach", "input", "torch.detach .detach nn.Identity",
              infer_alias),
 };

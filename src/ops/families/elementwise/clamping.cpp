@@ -39,13 +39,16 @@ Scalar frac(ScalarBuilder& b, const OpCall&, Inputs in) {
 
 constexpr OpRow kClamp =
     scalar_row("clamp", "input, min=None, max=None",
-               "torch.clamp torch.clip .clamp .clip", clamp);
+               "torch.clamp torch.clip .clamp .clip", clamp)
+        .stating({.numbers = {"min max"}});
 constexpr OpRow kClampMin =
     scalar_row("clamp_min", "input, min", "torch.clamp_min .clamp_min",
-               binary<Prim::maximum>);
+               binary<Prim::maximum>)
+        .stating({.numbers = {"min max"}});
 constexpr OpRow kClampMax =
     scalar_row("clamp_max", "input, max", "torch.clamp_max .clamp_max",
-               binary<Prim::minimum>);
+               binary<Prim::minimum>)
+        .stating({.numbers = {"min max"}});
 constexpr OpRow kFloor =
     unary_row("floor", "torch.floor .floor", rounding<Prim::floor>);
 constexpr OpRow kCeil =

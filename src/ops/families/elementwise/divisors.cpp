@@ -66,9 +66,11 @@ Value infer_divisor(const OpCall& call) {
 
 constexpr OpRow kDivisorRows[] = {
     direct_row("gcd", "input, other", "torch.gcd .gcd", infer_divisor<false>,
-               run_divisor<false>),
+               run_divisor<false>)
+        .stating({.layout = Layout::elementwise}),
     direct_row("lcm", "input, other", "torch.lcm .lcm", infer_divisor<true>,
-               run_divisor<true>),
+               run_divisor<true>)
+        .stating({.layout = Layout::elementwise}),
 };
 
 }  // namespace

@@ -76,6 +76,7 @@ constexpr OpRow in_place(OpRow row, const char* name, const char* names) {
   row.name = name;
   row.names = names;
   row.purity = Purity::mutates;
+  row.facts = {.numbers = row.facts.numbers};
   return row;
 }
 

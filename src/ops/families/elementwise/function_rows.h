@@ -48,6 +48,7 @@ constexpr OpRow function_row(const char* name, const char* schema,
                              const char* names, DirectFn direct) {
   OpRow row = direct_row(name, schema, names, infer_scalar, direct);
   row.scalar_types = ScalarTypes::promote_float;
+  row.facts = {.layout = Layout::elementwise};
   return row;
 }
 

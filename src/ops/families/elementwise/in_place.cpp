@@ -47,22 +47,33 @@ namespace {
 constexpr OpRow kInPlaceRows[] = {
     writer("scatter_",
            "input, dim, index, src=None, value=None, *, reduce=None",
-           ".scatter_"),
-    writer("scatter_add_", "input, dim, index, src", ".scatter_add_"),
+           ".scatter_")
+        .stating({.overlap = Overlap::any, .numbers = {"value"}}),
+    writer("scatter_add_", "input, dim, index, src", ".scatter_add_")
+        .stating({.overlap = Overlap::any}),
     writer("scatter_reduce_",
            "input, dim, index, src, reduce, *, include_self=True",
-           ".scatter_reduce_"),
-    writer("index_add_", "input, dim, index, source, *, alpha=1",
-           ".index_add_"),
-    writer("index_copy_", "input, dim, index, source", ".index_copy_"),
-    writer("index_fill_", "input, dim, index, value", ".index_fill_"),
+           ".scatter_reduce_")
+        .stating({.overlap = Overlap::any}),
+    writer("index_add_", "input, dim, index, source, *, alpha=1", ".index_add_")
+        .stating({.overlap = Overlap::any, .numbers = {"alpha"}}),
+    writer("index_copy_", "input, dim, index, source", ".index_copy_")
+        .stating({.overlap = Overlap::any}),
+    writer("index_fill_", "input, dim, index, value", ".index_fill_")
+        .stating({.overlap = Overlap::beside, .numbers = {"value"}}),
     writer("index_put_", "input, indices, values, accumulate=False",
-           ".index_put_ torch.index_put_"),
-    writer("masked_scatter_", "input, mask, source", ".masked_scatter_"),
-    writer("cumsum_", "input, dim, *, dtype=None", ".cumsum_"),
-    writer("cumprod_", "input, dim, *, dtype=None", ".cumprod_"),
-    writer("tril_", "input, diagonal=0", ".tril_"),
-    writer("triu_", "input, diagonal=0", ".triu_"),
+           ".index_put_ torch.index_put_")
+        .stating({.overlap = Overlap::any}),
+    writer("masked_scatter_", "input, mask, source", ".masked_scatter_")
+        .stating({.overlap = Overlap::beside}),
+    writer("cumsum_", "input, dim, *, dtype=None", ".cumsum_")
+        .stating({.overlap = Overlap::ignored}),
+    writer("cumprod_", "input, dim, *, dtype=None", ".cumprod_")
+        .stating({.overlap = Overlap::ignored}),
+    writer("tril_", "input, diagonal=0", ".tril_")
+        .stating({.overlap = Overlap::ignored}),
+    writer("triu_", "input, diagonal=0", ".triu_")
+        .stating({.overlap = Overlap::ignored}),
     writer("erf_", "input", ".erf_ torch.erf_"),
     writer("erfc_", "input", ".erfc_ torch.erfc_"),
     writer("exp2_", "input", ".exp2_ torch.exp2_"),
@@ -102,9 +113,12 @@ constexpr OpRow kInPlaceRows[] = {
     writer("logical_xor_", "input, other", ".logical_xor_"),
     writer("sign_", "input", ".sign_ .sgn_"),
     writer("logit_", "input, eps=None", ".logit_ torch.logit_"),
-    writer("addmm_", "input, mat1, mat2, *, beta=1, alpha=1", ".addmm_"),
-    writer("baddbmm_", "input, batch1, batch2, *, beta=1, alpha=1",
-           ".baddbmm_"),
+    writer("addmm_", "input, mat1, mat2, *, beta=1, alpha=1", ".addmm_")
+        .stating({.overlap = Overlap::ignored,
+                  .numbers = {"alpha beta", Conversion::computed}}),
+    writer("baddbmm_", "input, batch1, batch2, *, beta=1, alpha=1", ".baddbmm_")
+        .stating({.overlap = Overlap::ignored,
+                  .numbers = {"alpha beta", Conversion::computed}}),
     writer("nan_to_num_", "input, nan=None, posinf=None, neginf=None",
            ".nan_to_num_ torch.nan_to_num_"),
     {.name = "atan2_out",

@@ -106,20 +106,24 @@ Scalar zeroed(ScalarBuilder& b, const OpCall&, Inputs in) {
   return b.constant_int(0, in[0].type());
 }
 
-constexpr OpRow kMaskedFill = custom_row("masked_fill", "input, mask, value",
-                                         "torch.masked_fill .masked_fill",
-                                         infer_masked_fill, masked_fill);
+constexpr OpRow kMaskedFill =
+    custom_row("masked_fill", "input, mask, value",
+               "torch.masked_fill .masked_fill", infer_masked_fill, masked_fill)
+        .stating({.layout = Layout::plain, .numbers = {"value"}});
 
 constexpr OpRow kSelectionRows[] = {
     custom_row("where", "condition, input, other", "torch.where", infer_where,
-               where),
+               where)
+        .stating({.numbers = {"input other", Conversion::cast}}),
     composed_row("where_method", "input, condition, other", ".where",
-                 where_method),
+                 where_method)
+        .stating({.numbers = {"input other", Conversion::cast}}),
     kMaskedFill,
     custom_row("full_like",
                "input, fill_value, *, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=None, memory_format=None",
-               "torch.full_like", infer_full_like, full_like),
+               "torch.full_like", infer_full_like, full_like)
+        .stating({.numbers = {"fill_value"}}),
     custom_row("zeros_like",
                "input, *, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=None, memory_format=None",
@@ -129,13 +133,19 @@ constexpr OpRow kSelectionRows[] = {
                "input, *, dtype=None, layout=None, device=None, "
                "requires_grad=False, pin_memory=None, memory_format=None",
                "torch.ones_like", infer_zeros_like, constant_like<1>),
-    in_place(kMaskedFill, "masked_fill_", ".masked_fill_"),
+    in_place(kMaskedFill, "masked_fill_", ".masked_fill_")
+        .stating({.overlap = Overlap::beside, .numbers = {"value"}}),
     custom_row("copy_", "input, other, non_blocking=False", ".copy_",
-               infer_written, written, Purity::mutates),
+               infer_written, written, Purity::mutates)
+        .stating({.pure = "copy"}),
     custom_row("fill_", "input, value", "torch.fill_ .fill_", infer_written,
-               written, Purity::mutates),
+               written, Purity::mutates)
+        .stating({.overlap = Overlap::ignored,
+                  .numbers = {"value"},
+                  .pure = "full_like"}),
     custom_row("zero_", "input", "torch.zero_ .zero_", infer_written, zeroed,
-               Purity::mutates),
+               Purity::mutates)
+        .stating({.overlap = Overlap::ignored, .pure = "zeros_like"}),
 };
 
 }  // namespace

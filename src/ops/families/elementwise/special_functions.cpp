@@ -119,11 +119,13 @@ constexpr OpRow kSpecialFunctionsRows[] = {
                kFloat),
     direct_row("polygamma", "n, input",
                "torch.polygamma .polygamma torch._C._special.special_polygamma",
-               infer_polygamma, run_polygamma),
+               infer_polygamma, run_polygamma)
+        .stating({.layout = Layout::elementwise}),
     composed_row(
         "mvlgamma", "input, p",
         "torch.mvlgamma .mvlgamma torch._C._special.special_multigammaln",
-        mvlgamma),
+        mvlgamma)
+        .stating({.layout = Layout::plain}),
 };
 
 }  // namespace

@@ -98,8 +98,9 @@ Value pool_with_indices(const OpCall& call) {
                                         {call[0], Value(cells)})});
 }
 
-constexpr OpRow places_row(const char* name) {
-  return direct_row(name, "input, output_size", "", infer_places, run_places);
+constexpr OpRow places_row(const char* name, Layout layout) {
+  return direct_row(name, "input, output_size", "", infer_places, run_places)
+      .stating({.layout = layout});
 }
 
 constexpr OpRow kAdaptiveMaxPlacesRows[] = {
@@ -109,9 +110,9 @@ constexpr OpRow kAdaptiveMaxPlacesRows[] = {
                 "F.adaptive_max_pool2d_with_indices!", pool_with_indices<2>),
     inlined_row("adaptive_max_pool3d_with_indices", "input, output_size",
                 "F.adaptive_max_pool3d_with_indices!", pool_with_indices<3>),
-    places_row("fxjit.adaptive_max_places1d"),
-    places_row("fxjit.adaptive_max_places2d"),
-    places_row("fxjit.adaptive_max_places3d"),
+    places_row("fxjit.adaptive_max_places1d", Layout::line),
+    places_row("fxjit.adaptive_max_places2d", Layout::image),
+    places_row("fxjit.adaptive_max_places3d", Layout::stated),
 };
 
 }  // namespace

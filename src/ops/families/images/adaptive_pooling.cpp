@@ -179,10 +179,12 @@ constexpr OpRow adaptive(const char* name, const char* schema,
 
 constexpr OpRow kAdaptivePoolingRows[] = {
     adaptive<true>("adaptive_avg_pool1d", "input, output_size",
-                   "torch.adaptive_avg_pool1d =F.adaptive_avg_pool1d"),
+                   "torch.adaptive_avg_pool1d =F.adaptive_avg_pool1d")
+        .stating({.layout = Layout::line}),
     adaptive<true>("adaptive_avg_pool2d", "input, output_size",
                    "F.adaptive_avg_pool2d! torch._C._nn.adaptive_avg_pool2d "
-                   "nn.AdaptiveAvgPool2d"),
+                   "nn.AdaptiveAvgPool2d")
+        .stating({.layout = Layout::image}),
     adaptive<true>("adaptive_avg_pool3d", "input, output_size",
                    "F.adaptive_avg_pool3d! torch._C._nn.adaptive_avg_pool3d "
                    "nn.AdaptiveAvgPool3d"),
@@ -191,10 +193,12 @@ constexpr OpRow kAdaptivePoolingRows[] = {
                     "F.adaptive_max_pool3d! torch._C._nn.adaptive_max_pool3d"),
     adaptive<false>("adaptive_max_pool1d",
                     "input, output_size, return_indices=False",
-                    "F.adaptive_max_pool1d! torch.adaptive_max_pool1d"),
+                    "F.adaptive_max_pool1d! torch.adaptive_max_pool1d")
+        .stating({.layout = Layout::line}),
     adaptive<false>("adaptive_max_pool2d",
                     "input, output_size, return_indices=False",
-                    "F.adaptive_max_pool2d! torch._C._nn.adaptive_max_pool2d"),
+                    "F.adaptive_max_pool2d! torch._C._nn.adaptive_max_pool2d")
+        .stating({.layout = Layout::image}),
 };
 
 }  // namespace

@@ -197,9 +197,11 @@ Value eager_conv(const OpCall& call) {
   return params.batched ? out : without_batch(out);
 }
 
-constexpr OpRow conv(const char* name, const char* schema, const char* names) {
+constexpr OpRow conv(const char* name, const char* schema, const char* names,
+                     Layout layout = Layout::filtered) {
   return lowered_row(name, schema, names, Lowering::convolution, infer_conv,
-                     eager_conv);
+                     eager_conv)
+      .stating({.layout = layout, .native = NativeCalls::single});
 }
 
 constexpr const char* kForward =
@@ -217,7 +219,7 @@ constexpr OpRow kConvolutionRows[] = {
     conv("conv_transpose2d", kTransposed,
          "torch.conv_transpose2d =F.conv_transpose2d"),
     conv("conv_transpose3d", kTransposed,
-         "torch.conv_transpose3d =F.conv_transpose3d"),
+         "torch.conv_transpose3d =F.conv_transpose3d", Layout::stated),
     conv("convolution",
          "input, weight, bias, stride, padding, dilation, transposed, "
          "output_padding, groups",

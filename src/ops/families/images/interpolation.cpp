@@ -222,16 +222,25 @@ Value decompose_resample(const OpCall& call) {
   return narrowed(value, wide, dtype);
 }
 
+// Areas are pooling.
+Layout layout_of_interpolate(const OpCall& call) {
+  const Value& mode = call[3];
+  const bool area = mode.is_string() && mode.as_string() == "area";
+  return area ? Layout::stated : Layout::padded;
+}
+
 constexpr OpRow kInterpolationRows[] = {
     composed_row("interpolate",
                  "input, size=None, scale_factor=None, mode='nearest', "
                  "align_corners=None, recompute_scale_factor=None, "
                  "antialias=False",
-                 "F.interpolate!", decompose_interpolate),
+                 "F.interpolate!", decompose_interpolate)
+        .stating({.layout_of = layout_of_interpolate}),
     composed_row("upsample",
                  "input, output_size, scales, mode, align_corners=False, "
                  "antialias=False",
-                 "", decompose_upsample),
+                 "", decompose_upsample)
+        .stating({.layout = Layout::padded}),
     // One dim after the other: tables [taps, size of the result] of places,
     // i64, and of weights, or None for one tap that is taken as it is. Half
     // types are summed in float32.

@@ -171,11 +171,20 @@ Value decompose_pad(const OpCall& call) {
   throw NotImplementedError("Unrecognised padding mode " + std::string(mode));
 }
 
+Layout layout_of_pad(const OpCall& call) {
+  const Value& mode = call[2];
+  if (!mode.is_string() || mode.as_string() == "constant")
+    return Layout::padded;
+  return mode.as_string() == "circular" ? Layout::plain : Layout::volume;
+}
+
 constexpr OpRow kPaddingRows[] = {
     composed_row("pad", "input, pad, mode='constant', value=None", "F.pad!",
-                 decompose_pad),
+                 decompose_pad)
+        .stating({.layout_of = layout_of_pad, .numbers = {"value"}}),
     composed_row("constant_pad_nd", "input, pad, value=0",
-                 "torch.constant_pad_nd", decompose_constant_pad),
+                 "torch.constant_pad_nd", decompose_constant_pad)
+        .stating({.layout = Layout::padded, .numbers = {"value"}}),
 };
 
 }  // namespace

@@ -129,9 +129,11 @@ Value eager_pool(const OpCall& call) {
   return Value::tuple({out, positions});
 }
 
-constexpr OpRow pool(const char* name, const char* schema, const char* names) {
+constexpr OpRow pool(const char* name, const char* schema, const char* names,
+                     Layout layout = Layout::stated) {
   return lowered_row(name, schema, names, Lowering::pool, infer_pool,
-                     eager_pool);
+                     eager_pool)
+      .stating({.layout = layout, .native = NativeCalls::single});
 }
 
 constexpr const char* kMax =
@@ -146,17 +148,22 @@ constexpr const char* kAverage =
 
 constexpr OpRow kPoolingRows[] = {
     pool("max_pool1d", kMax, "F.max_pool1d! torch.max_pool1d"),
-    pool("max_pool2d", kMax, "F.max_pool2d! torch.max_pool2d nn.MaxPool2d"),
-    pool("max_pool3d", kMax, "F.max_pool3d! torch.max_pool3d"),
+    pool("max_pool2d", kMax, "F.max_pool2d! torch.max_pool2d nn.MaxPool2d",
+         Layout::image),
+    pool("max_pool3d", kMax, "F.max_pool3d! torch.max_pool3d", Layout::volume),
     pool("max_pool1d_with_indices", kMax,
-         "F.max_pool1d_with_indices! torch.max_pool1d_with_indices"),
+         "F.max_pool1d_with_indices! torch.max_pool1d_with_indices",
+         Layout::line),
     pool("max_pool2d_with_indices", kMax,
-         "F.max_pool2d_with_indices! torch._C._nn.max_pool2d_with_indices"),
+         "F.max_pool2d_with_indices! torch._C._nn.max_pool2d_with_indices",
+         Layout::image),
     pool("max_pool3d_with_indices", kMax,
-         "F.max_pool3d_with_indices! torch._C._nn.max_pool3d_with_indices"),
-    pool("avg_pool1d", kAverage1d, "torch.avg_pool1d =F.avg_pool1d"),
+         "F.max_pool3d_with_indices! torch._C._nn.max_pool3d_with_indices",
+         Layout::volume),
+    pool("avg_pool1d", kAverage1d, "torch.avg_pool1d =F.avg_pool1d",
+         Layout::line),
     pool("avg_pool2d", kAverage,
-         "torch._C._nn.avg_pool2d =F.avg_pool2d nn.AvgPool2d"),
+         "torch._C._nn.avg_pool2d =F.avg_pool2d nn.AvgPool2d", Layout::image),
     pool("avg_pool3d", kAverage, "torch._C._nn.avg_pool3d =F.avg_pool3d"),
 };
 

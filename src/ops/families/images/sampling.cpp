@@ -267,7 +267,8 @@ constexpr OpRow kSamplingRows[] = {
                "align_corners=None",
                "F.grid_sample!", infer_grid_sample, direct_grid_sample),
     composed_row("affine_grid", "theta, size, align_corners=None",
-                 "F.affine_grid!", affine_grid),
+                 "F.affine_grid!", affine_grid)
+        .stating({.native = NativeCalls::products}),
 };
 
 }  // namespace

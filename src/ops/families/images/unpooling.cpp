@@ -82,7 +82,8 @@ constexpr OpRow kUnpoolingRows[] = {
     composed_row("max_unpool1d", kUnpoolSchema,
                  "torch.nn.functional.max_unpool1d!", max_unpool<1>),
     composed_row("max_unpool2d", kUnpoolSchema,
-                 "torch.nn.functional.max_unpool2d!", max_unpool<2>),
+                 "torch.nn.functional.max_unpool2d!", max_unpool<2>)
+        .stating({.layout = Layout::image}),
     composed_row("max_unpool3d", kUnpoolSchema,
                  "torch.nn.functional.max_unpool3d!", max_unpool<3>),
 };

@@ -238,14 +238,17 @@ constexpr OpRow kWindowsRows[] = {
         "input, output_size, kernel_size, dilation=1, padding=0, stride=1",
         "F.fold! torch._C._nn.col2im nn.Fold", fold),
     composed_row("pixel_shuffle", "input, upscale_factor",
-                 "torch.pixel_shuffle =F.pixel_shuffle", pixel_shuffle),
+                 "torch.pixel_shuffle =F.pixel_shuffle", pixel_shuffle)
+        .stating({.layout = Layout::image}),
     composed_row("pixel_unshuffle", "input, downscale_factor",
-                 "torch.pixel_unshuffle =F.pixel_unshuffle", pixel_unshuffle),
+                 "torch.pixel_unshuffle =F.pixel_unshuffle", pixel_unshuffle)
+        .stating({.layout = Layout::image}),
     composed_row(
         "channel_shuffle", "input, groups",
         "torch.channel_shuffle =F.channel_shuffle torch.native_channel_shuffle "
         "=F.native_channel_shuffle nn.ChannelShuffle",
-        channel_shuffle),
+        channel_shuffle)
+        .stating({.layout = Layout::image}),
 };
 
 }  // namespace

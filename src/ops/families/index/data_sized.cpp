@@ -290,7 +290,8 @@ constexpr OpRow data_row(const char* name, const char* schema,
 constexpr OpRow kDataSizedRows[] = {
     data_row("item", "input", ".item", item),
     data_row("nonzero", "input, *, as_tuple=False", "torch.nonzero .nonzero",
-             nonzero),
+             nonzero)
+        .stating({.aliasing = Aliasing::together}),
     data_row("argwhere", "input", "torch.argwhere .argwhere", nonzero),
     data_row("unique",
              "input, sorted=True, return_inverse=False, return_counts=False, "

@@ -178,20 +178,28 @@ constexpr OpRow kGatherRows[] = {
         "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, "
         "scale_grad_by_freq=False, sparse=False",
         "F.embedding! nn.Embedding", Lowering::gather, infer_embedding,
-        eager_embedding),
+        eager_embedding)
+        .stating(
+            {.gather = {.kind = GatherKind::rows, .table = 1, .index = 0}}),
     composed_row("aten_embedding",
                  "weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
                  "sparse=False",
                  "torch.embedding", decompose_aten_embedding),
     lowered_row("index_select", "input, dim, index",
                 "torch.index_select .index_select", Lowering::gather,
-                infer_index_select, eager_index_select),
+                infer_index_select, eager_index_select)
+        .stating(
+            {.gather = {.kind = GatherKind::slices, .index = 2, .dim = 1}}),
     lowered_row("gather", "input, dim, index, *, sparse_grad=False",
                 "torch.gather .gather", Lowering::gather, infer_gather,
-                eager_gather),
+                eager_gather)
+        .stating(
+            {.gather = {.kind = GatherKind::elements, .index = 2, .dim = 1},
+             .native = NativeCalls::elements}),
     composed_row("take_along_dim", "input, indices, dim=None",
                  "torch.take_along_dim .take_along_dim",
-                 decompose_take_along_dim),
+                 decompose_take_along_dim)
+        .stating({.native = NativeCalls::elements}),
     made_row("one_hot", "tensor, num_classes=-1",
              "torch._C._nn.one_hot =F.one_hot", infer_one_hot, eager_one_hot,
              decompose_one_hot),

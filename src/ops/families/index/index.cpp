@@ -90,8 +90,7 @@ Value infer_index(const OpCall& call) {
 // Whether the mask has the sizes of the input's dims from `first` on.
 void check_mask(const Tensor& mask, const Tensor& input, int first) {
   for (int d = 0; d < mask.dim(); ++d)
-    if (first + d >= input.dim() ||
-        mask.sizes()[d] != input.sizes()[first + d])
+    if (first + d >= input.dim() || mask.sizes()[d] != input.sizes()[first + d])
       throw IndexError(
           concat("The shape of the mask ", mask.sizes(), " at index ", d,
                  " does not match the shape of the indexed tensor ",
@@ -271,8 +270,10 @@ void direct_index_put(const OpCall& call, std::span<const Tensor> results) {
 
 constexpr OpRow kIndexRows[] = {
     direct_row("index_put", "input, indices, values, accumulate=False",
-               "torch.index_put .index_put", infer_index_put, direct_index_put),
-    made_row("index", "input, indices", "", infer_index, eager_index),
+               "torch.index_put .index_put", infer_index_put, direct_index_put)
+        .stating({.layout = Layout::first, .update = UpdateKind::entries}),
+    made_row("index", "input, indices", "", infer_index, eager_index)
+        .stating({.layout = Layout::picked}),
 };
 
 }  // namespace

@@ -39,7 +39,8 @@ constexpr OpRow kIndexedCopiesRows[] = {
                  "torch._unsafe_masked_index", unsafe_masked_index),
     direct_row("diagonal_scatter", "input, src, offset=0, dim1=0, dim2=1",
                "torch.diagonal_scatter .diagonal_scatter", infer_like_first,
-               diagonal_scatter),
+               diagonal_scatter)
+        .stating({.layout = Layout::first}),
 };
 
 }  // namespace

@@ -328,21 +328,25 @@ constexpr OpRow kScatterReduceRows[] = {
     direct_row("scatter_reduce",
                "input, dim, index, src, reduce, *, include_self=True",
                "torch.scatter_reduce .scatter_reduce", infer_scatter_reduce,
-               direct_scatter_reduce),
+               direct_scatter_reduce)
+        .stating({.update = UpdateKind::elements}),
     composed_row("index_reduce",
                  "input, dim, index, source, reduce, *, include_self=True",
                  "torch.index_reduce .index_reduce", decompose_index_reduce),
     composed_row("index_fill", "input, dim, index, value",
-                 "torch.index_fill .index_fill", decompose_index_fill),
+                 "torch.index_fill .index_fill", decompose_index_fill)
+        .stating({.layout = Layout::first, .numbers = {"value"}}),
     direct_row("masked_scatter", "input, mask, source",
                "torch.masked_scatter .masked_scatter", infer_masked_scatter,
                direct_masked_scatter),
     composed_row("select_scatter", "input, src, dim, index",
                  "torch.select_scatter .select_scatter",
-                 decompose_select_scatter),
+                 decompose_select_scatter)
+        .stating({.layout = Layout::first}),
     composed_row("slice_scatter",
                  "input, src, dim=0, start=None, end=None, step=1",
-                 "torch.slice_scatter .slice_scatter", decompose_slice_scatter),
+                 "torch.slice_scatter .slice_scatter", decompose_slice_scatter)
+        .stating({.layout = Layout::first}),
     composed_row("take", "input, index", "torch.take .take", decompose_take),
 };
 

@@ -144,13 +144,16 @@ void direct_index_copy(const OpCall& call, Results results) {
 constexpr OpRow kScatteringRows[] = {
     direct_row("scatter",
                "input, dim, index, src=None, value=None, *, reduce=None",
-               "torch.scatter .scatter", infer_scatter, direct_scatter),
+               "torch.scatter .scatter", infer_scatter, direct_scatter)
+        .stating({.numbers = {"value"}, .update = UpdateKind::elements}),
     composed_row("scatter_add", "input, dim, index, src",
                  "torch.scatter_add .scatter_add", decompose_scatter_add),
     direct_row("index_add", "input, dim, index, source, *, alpha=1",
-               "torch.index_add .index_add", infer_slices, direct_index_add),
+               "torch.index_add .index_add", infer_slices, direct_index_add)
+        .stating({.numbers = {"alpha"}, .update = UpdateKind::slices}),
     direct_row("index_copy", "input, dim, index, source",
-               "torch.index_copy .index_copy", infer_slices, direct_index_copy),
+               "torch.index_copy .index_copy", infer_slices, direct_index_copy)
+        .stating({.update = UpdateKind::slices}),
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ Value ldexp(const OpCall& call) { return call[0] * fxjit::pow(2.0, call[1]); }
 
 // Elements from `first` on, along `axis`, as many as fit.
 Value part(const Value& x, int axis, int64_t first, int64_t less) {
-  const int64_t length = meta_of(x).size(axis);
+  const Size length = meta_of(x).size(axis);
   return fxjit::narrow(x, axis, first, length - less);
 }
 
@@ -146,41 +146,60 @@ Scalar angle(ScalarBuilder& b, const OpCall&, Inputs in) {
   return b.select(b.apply(Prim::ne, x, x), x, value);
 }
 
+Layout layout_of_angle(const OpCall& call) {
+  return is_complex(call.tensor(0).dtype()) ? Layout::plain
+                                            : Layout::elementwise;
+}
+
 constexpr OpRow kCombinationsRows[] = {
     composed_row("addmv", "input, mat, vec, *, beta=1, alpha=1",
-                 "torch.addmv .addmv", addmv),
+                 "torch.addmv .addmv", addmv)
+        .stating({.numbers = {"alpha beta"}, .native = NativeCalls::products}),
     composed_row("addr", "input, vec1, vec2, *, beta=1, alpha=1",
-                 "torch.addr .addr", addr),
+                 "torch.addr .addr", addr)
+        .stating({.layout = Layout::first, .numbers = {"alpha beta"}}),
     composed_row("addbmm", "input, batch1, batch2, *, beta=1, alpha=1",
-                 "torch.addbmm .addbmm", addbmm),
+                 "torch.addbmm .addbmm", addbmm)
+        .stating({.layout = Layout::plain,
+                  .numbers = {"alpha beta", Conversion::computed},
+                  .native = NativeCalls::products}),
     composed_row("ldexp", "input, other", "torch.ldexp .ldexp", ldexp),
     composed_row("diff", "input, n=1, dim=-1, prepend=None, append=None",
-                 "torch.diff .diff", diff),
+                 "torch.diff .diff", diff)
+        .stating({.aliasing = Aliasing::empty}),
     composed_row("softmin", "input, dim=None, _stacklevel=3, dtype=None",
-                 "F.softmin!", softmin),
+                 "F.softmin!", softmin)
+        .stating({.layout = Layout::plain}),
     composed_row("gumbel_softmax",
                  "logits, tau=1, hard=False, eps=1e-10, dim=-1",
                  "F.gumbel_softmax!", gumbel_softmax, Purity::random),
-    composed_row("msort", "input", "torch.msort .msort", msort),
+    composed_row("msort", "input", "torch.msort .msort", msort)
+        .stating({.layout = Layout::first}),
     composed_row("narrow_copy", "input, dim, start, length",
-                 "torch.narrow_copy .narrow_copy", narrow_copy),
+                 "torch.narrow_copy .narrow_copy", narrow_copy)
+        .stating({.layout = Layout::plain}),
     composed_row("_weight_norm", "v, g, dim=0", "torch._weight_norm",
-                 weight_norm),
+                 weight_norm)
+        .stating({.layout = Layout::plain}),
     inlined_row("fxjit.weight_norm_interface", "v, g, dim=0", "",
                 weight_norm_interface),
-    composed_row("log_sigmoid_forward", "input", "", log_sigmoid_forward),
+    composed_row("log_sigmoid_forward", "input", "", log_sigmoid_forward)
+        .stating({.layout = Layout::plain}),
     composed_row("rrelu",
                  "input, lower=0.125, upper=0.3333333333333333, "
                  "training=False",
-                 "torch.rrelu", rrelu),
+                 "torch.rrelu", rrelu)
+        .stating({.layout = Layout::plain}),
     view_row("conj", "input",
              "torch.conj .conj torch.conj_physical .conj_physical",
-             infer_itself),
+             infer_itself)
+        .stating({.layout = Layout::elementwise, .aliasing = Aliasing::real}),
     // Conjugates are made when they are asked for.
     view_row("resolve_conj", "input",
              "torch.resolve_conj .resolve_conj torch.resolve_neg .resolve_neg",
              infer_itself),
-    unary_row("angle", "torch.angle .angle", angle, ScalarTypes::promote_float),
+    unary_row("angle", "torch.angle .angle", angle, ScalarTypes::promote_float)
+        .stating({.layout_of = layout_of_angle}),
 };
 
 }  // namespace

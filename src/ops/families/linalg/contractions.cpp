@@ -340,13 +340,16 @@ Value decompose_vdot(const OpCall& call) {
 
 constexpr OpRow product(const char* name, const char* schema, const char* names,
                         InferFn infer, EagerFn eager = eager_matmul) {
-  return lowered_row(name, schema, names, Lowering::contraction, infer, eager);
+  return lowered_row(name, schema, names, Lowering::contraction, infer, eager)
+      .stating({.native = NativeCalls::products});
 }
 
 constexpr OpRow kContractionsRows[] = {
     product("linear", "input, weight, bias=None",
             "torch._C._nn.linear =F.linear nn.Linear", infer_linear,
-            eager_linear),
+            eager_linear)
+        .stating({.product = {.added = 2, .right_by_column = true},
+                  .native = NativeCalls::products}),
     product("matmul", "input, other",
             "torch.matmul .matmul torch._C._linalg.linalg_matmul "
             "_operator.matmul .__matmul__",
@@ -354,11 +357,22 @@ constexpr OpRow kContractionsRows[] = {
     product("mm", "input, mat2", "torch.mm .mm", infer_mm),
     product("bmm", "input, mat2", "torch.bmm .bmm", infer_bmm),
     product("addmm", "input, mat1, mat2, *, beta=1, alpha=1",
-            "torch.addmm .addmm", infer_added, eager_added),
+            "torch.addmm .addmm", infer_added, eager_added)
+        .stating(
+            {.numbers = {"alpha beta", Conversion::computed},
+             .product =
+                 {.left = 1, .right = 2, .added = 0, .beta = 3, .alpha = 4},
+             .native = NativeCalls::products}),
     product("baddbmm", "input, batch1, batch2, *, beta=1, alpha=1",
-            "torch.baddbmm .baddbmm", infer_added, eager_added),
+            "torch.baddbmm .baddbmm", infer_added, eager_added)
+        .stating(
+            {.numbers = {"alpha beta", Conversion::computed},
+             .product =
+                 {.left = 1, .right = 2, .added = 0, .beta = 3, .alpha = 4},
+             .native = NativeCalls::products}),
     product("dot", "input, tensor", "torch.dot .dot", infer_dot),
-    composed_row("vdot", "input, other", "torch.vdot .vdot", decompose_vdot),
+    composed_row("vdot", "input, other", "torch.vdot .vdot", decompose_vdot)
+        .stating({.native = NativeCalls::products}),
     product("mv", "input, vec", "torch.mv .mv", infer_mv),
     composed_row("outer", "input, vec2", "torch.outer .outer torch.ger .ger",
                  decompose_outer),

@@ -266,7 +266,9 @@ Value decompose_einsum(const OpCall& call) {
 
 constexpr OpRow kEinsumRows[] = {
     composed_row("einsum", "equation, *operands", "torch.functional.einsum",
-                 decompose_einsum),
+                 decompose_einsum)
+        .stating(
+            {.aliasing = Aliasing::operand, .native = NativeCalls::products}),
 };
 
 }  // namespace

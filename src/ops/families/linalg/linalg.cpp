@@ -303,10 +303,16 @@ void run_singular(const OpCall& call, std::span<const Tensor> results) {
   results[0].copy_from(out);
 }
 
+Layout layout_of_solve(const OpCall& call) {
+  const auto left = static_cast<size_t>(call.op.index_of("left"));
+  return call.flag(left) ? Layout::columns : Layout::plain;
+}
+
 constexpr OpRow kLinalgRows[] = {
     direct_row("linalg_inv", "input",
                "torch._C._linalg.linalg_inv torch.inverse .inverse",
-               infer_inverse, run_inverse),
+               infer_inverse, run_inverse)
+        .stating({.layout = Layout::columns}),
     direct_row("linalg_det", "input",
                "torch._C._linalg.linalg_det torch.det .det", infer_determinant,
                run_determinant),
@@ -315,16 +321,20 @@ constexpr OpRow kLinalgRows[] = {
                infer_slogdet, run_slogdet),
     composed_row("logdet", "input", "torch.logdet .logdet", logdet),
     direct_row("linalg_solve", "input, other, *, left=True",
-               "torch._C._linalg.linalg_solve", infer_solve, run_solve),
+               "torch._C._linalg.linalg_solve", infer_solve, run_solve)
+        .stating({.layout_of = layout_of_solve}),
     direct_row("linalg_solve_triangular",
                "input, other, *, upper, left=True, unitriangular=False",
                "torch._C._linalg.linalg_solve_triangular",
-               infer_solve_triangular, run_solve_triangular),
+               infer_solve_triangular, run_solve_triangular)
+        .stating({.layout = Layout::columns}),
     direct_row("linalg_cholesky", "input, *, upper=False",
                "torch._C._linalg.linalg_cholesky", infer_square_matrix,
-               run_cholesky),
+               run_cholesky)
+        .stating({.layout = Layout::columns}),
     direct_row("cholesky", "input, upper=False", "torch.cholesky .cholesky",
-               infer_square_matrix, run_cholesky),
+               infer_square_matrix, run_cholesky)
+        .stating({.layout = Layout::columns}),
     direct_row("linalg_svdvals", "input, *, driver=None",
                "torch._C._linalg.linalg_svdvals", infer_singular, run_singular),
 };

@@ -202,6 +202,12 @@ Value linalg_diagonal(const OpCall& call) {
   return function("torch.diagonal", {call[0], call[1], call[2], call[3]});
 }
 
+// Such powers are copies.
+Layout layout_of_matrix_power(const OpCall& call) {
+  const int64_t power = call.integer(1);
+  return power == 0 || power == 1 ? Layout::plain : Layout::stated;
+}
+
 constexpr OpRow kMatrixNormsRows[] = {
     composed_row("linalg_matrix_norm",
                  "input, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None",
@@ -212,7 +218,9 @@ constexpr OpRow kMatrixNormsRows[] = {
     composed_row(
         "linalg_matrix_power", "input, n",
         "torch._C._linalg.linalg_matrix_power torch.matrix_power .matrix_power",
-        matrix_power),
+        matrix_power)
+        .stating({.layout_of = layout_of_matrix_power,
+                  .native = NativeCalls::products}),
     composed_row("linalg_multi_dot", "tensors",
                  "torch._C._linalg.linalg_multi_dot", multi_dot),
     composed_row("chain_matmul", "*matrices", "torch.functional.chain_matmul",
@@ -220,7 +228,8 @@ constexpr OpRow kMatrixNormsRows[] = {
     composed_row("linalg_vecdot", "x, y, *, dim=-1",
                  "torch._C._linalg.linalg_vecdot", vecdot),
     composed_row("linalg_diagonal", "input, *, offset=0, dim1=-2, dim2=-1",
-                 "torch._C._linalg.linalg_diagonal", linalg_diagonal),
+                 "torch._C._linalg.linalg_diagonal", linalg_diagonal)
+        .stating({.aliasing = Aliasing::always}),
 };
 
 }  // namespace

@@ -159,7 +159,8 @@ constexpr OpRow kLossesRows[] = {
     composed_row("binary_cross_entropy",
                  "input, target, weight=None, size_average=None, reduce=None, "
                  "reduction='mean'",
-                 "F.binary_cross_entropy! nn.BCELoss", binary_cross_entropy),
+                 "F.binary_cross_entropy! nn.BCELoss", binary_cross_entropy)
+        .stating({.layout = Layout::first}),
     composed_row("binary_cross_entropy_with_logits",
                  "input, target, weight=None, size_average=None, reduce=None, "
                  "reduction='mean', pos_weight=None",
@@ -191,7 +192,8 @@ constexpr OpRow kLossesRows[] = {
     composed_row(
         "soft_margin_loss",
         "input, target, size_average=None, reduce=None, reduction='mean'",
-        "F.soft_margin_loss! nn.SoftMarginLoss", soft_margin_loss),
+        "F.soft_margin_loss! nn.SoftMarginLoss", soft_margin_loss)
+        .stating({.layout = Layout::first}),
     composed_row("multilabel_soft_margin_loss",
                  "input, target, weight=None, size_average=None, reduce=None, "
                  "reduction='mean'",

@@ -119,6 +119,11 @@ Value decompose_attention(const OpCall& call) {
   return narrowed(fxjit::matmul(safe_softmax(scores, -1), v), q, dtype);
 }
 
+// Queries with other strides are no argument of torch's fused function.
+Layout layout_of_attention(const OpCall& call) {
+  return call.tensor(0).stride(-1) == 1 ? Layout::first : Layout::plain;
+}
+
 constexpr OpRow kAttentionRows[] = {
     {.name = "scaled_dot_product_attention",
      .schema = "query, key, value, attn_mask=None, dropout_p=0.0, "
@@ -127,7 +132,8 @@ constexpr OpRow kAttentionRows[] = {
               "=F.scaled_dot_product_attention",
      .lowering = Lowering::attention,
      .eager = decompose_attention,
-     .decompose = decompose_attention},
+     .decompose = decompose_attention,
+     .facts = {.layout_of = layout_of_attention}},
 };
 
 }  // namespace

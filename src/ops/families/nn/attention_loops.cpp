@@ -86,13 +86,15 @@ constexpr OpRow kAttentionLoopsRows[] = {
                  "query, key, value, dropout_p=0.0, is_causal=False, *, "
                  "attn_mask=None, scale=None",
                  "torch._scaled_dot_product_flash_attention_for_cpu",
-                 flash_attention),
+                 flash_attention)
+        .stating({.layout = Layout::first}),
     inlined_row("_scaled_dot_product_attention_math",
                 "query, key, value, attn_mask=None, dropout_p=0.0, "
                 "is_causal=False, *, scale=None",
                 "", attention_math),
     composed_row("_safe_softmax", "input, dim, dtype=None",
-                 "torch._safe_softmax", softmax_of_masked),
+                 "torch._safe_softmax", softmax_of_masked)
+        .stating({.layout = Layout::plain}),
 };
 
 }  // namespace

@@ -208,18 +208,22 @@ constexpr OpRow kDistancesRows[] = {
     composed_row("dist", "input, other, p=2", "torch.dist .dist", dist),
     composed_row("pdist", "input, p=2.0", "torch.pdist", pdist),
     composed_row("renorm", "input, p, dim, maxnorm", "torch.renorm .renorm",
-                 renorm),
+                 renorm)
+        .stating({.layout = Layout::plain}),
     composed_row("bilinear", "input1, input2, weight, bias=None",
-                 "torch.bilinear =F.bilinear nn.Bilinear", bilinear),
+                 "torch.bilinear =F.bilinear nn.Bilinear", bilinear)
+        .stating({.native = NativeCalls::products}),
     composed_row(
         "local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0",
         "F.local_response_norm! nn.LocalResponseNorm", local_response_norm),
     composed_row("lp_pool1d",
                  "input, norm_type, kernel_size, stride=None, ceil_mode=False",
-                 "F.lp_pool1d! nn.LPPool1d", lp_pool),
+                 "F.lp_pool1d! nn.LPPool1d", lp_pool)
+        .stating({.layout = Layout::line, .native = NativeCalls::single}),
     composed_row("lp_pool2d",
                  "input, norm_type, kernel_size, stride=None, ceil_mode=False",
-                 "F.lp_pool2d! nn.LPPool2d", lp_pool),
+                 "F.lp_pool2d! nn.LPPool2d", lp_pool)
+        .stating({.layout = Layout::image, .native = NativeCalls::single}),
 };
 
 }  // namespace

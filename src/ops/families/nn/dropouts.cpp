@@ -100,7 +100,8 @@ constexpr OpRow dropout_row(const char* name, const char* names) {
           .infer = infer_dropout,
           .eager = eager_dropout<kRun>,
           .decompose = kRun,
-          .purity = Purity::random};
+          .purity = Purity::random,
+          .facts = {.aliasing = Aliasing::inactive}};
 }
 
 // (result, which elements stayed).

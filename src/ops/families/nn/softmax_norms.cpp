@@ -329,43 +329,55 @@ constexpr OpRow kSoftmaxNormsRows[] = {
     composed_row("softmax", kSoftmax,
                  "torch.softmax .softmax torch._C._special.special_softmax "
                  "F.softmax!",
-                 decompose_softmax),
+                 decompose_softmax)
+        .stating({.layout = Layout::plain}),
     composed_row(
         "log_softmax", kSoftmax,
         "torch.log_softmax .log_softmax torch._C._special.special_log_softmax "
         "F.log_softmax!",
-        decompose_log_softmax),
+        decompose_log_softmax)
+        .stating({.layout = Layout::plain}),
     composed_row("_softmax", "input, dim, half_to_float", "",
-                 decompose_aten_softmax),
+                 decompose_aten_softmax)
+        .stating({.layout = Layout::plain}),
     composed_row("_log_softmax", "input, dim, half_to_float", "",
-                 decompose_aten_log_softmax),
+                 decompose_aten_log_softmax)
+        .stating({.layout = Layout::plain}),
     composed_row("layer_norm",
                  "input, normalized_shape, weight=None, bias=None, eps=1e-05",
-                 "F.layer_norm! torch.layer_norm", decompose_layer_norm),
+                 "F.layer_norm! torch.layer_norm", decompose_layer_norm)
+        .stating({.layout = Layout::plain}),
     composed_row("native_layer_norm",
                  "input, normalized_shape, weight, bias, eps",
-                 "torch.native_layer_norm", decompose_native_layer_norm),
+                 "torch.native_layer_norm", decompose_native_layer_norm)
+        .stating({.layout = Layout::plain}),
     composed_row("rms_norm", "input, normalized_shape, weight=None, eps=None",
-                 "F.rms_norm! torch.rms_norm", decompose_rms_norm),
+                 "F.rms_norm! torch.rms_norm", decompose_rms_norm)
+        .stating({.layout = Layout::volume}),
     composed_row("batch_norm",
                  "input, running_mean, running_var, weight=None, bias=None, "
                  "training=False, momentum=0.1, eps=1e-05",
-                 "F.batch_norm!", decompose_batch_norm),
+                 "F.batch_norm!", decompose_batch_norm)
+        .stating({.layout = Layout::volume}),
     composed_row("aten_batch_norm",
                  "input, weight, bias, running_mean, running_var, training, "
                  "momentum, eps, cudnn_enabled=False",
-                 "torch.batch_norm", decompose_aten_batch_norm),
+                 "torch.batch_norm", decompose_aten_batch_norm)
+        .stating({.layout = Layout::volume}),
     composed_row(
         "_native_batch_norm_legit_no_training",
         "input, weight, bias, running_mean, running_var, momentum, eps", "",
-        decompose_legit_batch_norm),
+        decompose_legit_batch_norm)
+        .stating({.layout = Layout::volume}),
     composed_row("group_norm",
                  "input, num_groups, weight=None, bias=None, eps=1e-05",
-                 "F.group_norm! torch.group_norm", decompose_group_norm),
+                 "F.group_norm! torch.group_norm", decompose_group_norm)
+        .stating({.layout = Layout::volume}),
     composed_row("instance_norm",
                  "input, running_mean=None, running_var=None, weight=None, "
                  "bias=None, use_input_stats=True, momentum=0.1, eps=1e-05",
-                 "F.instance_norm!", decompose_instance_norm),
+                 "F.instance_norm!", decompose_instance_norm)
+        .stating({.layout = Layout::plain}),
     composed_row("normalize", "input, p=2.0, dim=1, eps=1e-12, out=None",
                  "F.normalize!", decompose_normalize),
 };

@@ -97,12 +97,16 @@ constexpr OpRow kQuantizedRows[] = {
     composed_row("fxjit.weight_product", "input, weight, zero_point=None",
                  "fxjit.weight_product", decompose_weight_product),
     custom_row("fxjit.dequantize", "input, scale, zero_point=None",
-               "fxjit.dequantize", infer_dequantize, dequantize),
+               "fxjit.dequantize", infer_dequantize, dequantize)
+        .stating({.widens = true}),
     custom_row("fxjit.quantize", "input, scale, zero_point, low, high, dtype",
                "fxjit.quantize", infer_quantize, quantize),
     // gather by u8 from a line of 256 elements.
     lowered_row("fxjit.lookup", "input, dim, index", "fxjit.lookup",
-                Lowering::gather, infer_lookup, eager_lookup),
+                Lowering::gather, infer_lookup, eager_lookup)
+        .stating(
+            {.gather = {.kind = GatherKind::elements, .index = 2, .dim = 1},
+             .native = NativeCalls::elements}),
 };
 
 }  // namespace

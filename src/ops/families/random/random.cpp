@@ -147,10 +147,12 @@ constexpr OpRow kRandomRows[] = {
     random_row("randn", "*size, generator=None, " FXJIT_TENSOR_OPTIONS,
                "torch.randn", infer_sized<kNormalKernel>, drawn<fill_standard>),
     random_row("rand_like", "input, *, generator=None, " FXJIT_TENSOR_OPTIONS,
-               "torch.rand_like", infer_like<kUniformKernel>, drawn<fill_unit>),
+               "torch.rand_like", infer_like<kUniformKernel>, drawn<fill_unit>)
+        .stating({.layout = Layout::first}),
     random_row("randn_like", "input, *, generator=None, " FXJIT_TENSOR_OPTIONS,
                "torch.randn_like", infer_like<kNormalKernel>,
-               drawn<fill_standard>),
+               drawn<fill_standard>)
+        .stating({.layout = Layout::first}),
     random_row("randint",
                "low=None, high=None, size=None, *, "
                "generator=None, " FXJIT_TENSOR_OPTIONS,
@@ -159,7 +161,8 @@ constexpr OpRow kRandomRows[] = {
                "input, low=None, high=None, *, "
                "generator=None, " FXJIT_TENSOR_OPTIONS,
                "torch.randint_like", infer_randint_like,
-               drawn<fill_randint_like>),
+               drawn<fill_randint_like>)
+        .stating({.layout = Layout::first}),
     random_row("randperm", "n, *, generator=None, " FXJIT_TENSOR_OPTIONS,
                "torch.randperm", infer_randperm, drawn<fill_randperm>),
     random_row("normal_values",

@@ -159,19 +159,25 @@ void fill_bernoulli_call(const OpCall& call, const Tensor& out, Draw& draw) {
 
 constexpr OpRow kRandomWritesRows[] = {
     random_row("uniform", "input, from=0, to=1" FXJIT_GENERATOR, "",
-               infer_uniform, drawn<fill_by_two<fill_uniform>>),
+               infer_uniform, drawn<fill_by_two<fill_uniform>>)
+        .stating({.layout = Layout::first}),
     random_row("normal", "input, mean=0, std=1" FXJIT_GENERATOR, "",
                infer_normal, drawn<fill_by_two<fill_normal>>),
     random_row("exponential", "input, lambd=1" FXJIT_GENERATOR, "",
-               infer_exponential, drawn<fill_by_one<fill_exponential>>),
+               infer_exponential, drawn<fill_by_one<fill_exponential>>)
+        .stating({.layout = Layout::first}),
     random_row("cauchy", "input, median=0, sigma=1" FXJIT_GENERATOR, "",
-               infer_cauchy, drawn<fill_by_two<fill_cauchy>>),
+               infer_cauchy, drawn<fill_by_two<fill_cauchy>>)
+        .stating({.layout = Layout::first}),
     random_row("log_normal", "input, mean=1, std=2" FXJIT_GENERATOR, "",
-               infer_log_normal, drawn<fill_by_two<fill_log_normal>>),
+               infer_log_normal, drawn<fill_by_two<fill_log_normal>>)
+        .stating({.layout = Layout::first}),
     random_row("geometric", "input, p" FXJIT_GENERATOR, "", infer_geometric,
-               drawn<fill_by_one<fill_geometric>>),
+               drawn<fill_by_one<fill_geometric>>)
+        .stating({.layout = Layout::first}),
     random_row("random", "input, from=None, to='no end'" FXJIT_GENERATOR, "",
-               infer_random, drawn<fill_random_call>),
+               infer_random, drawn<fill_random_call>)
+        .stating({.layout = Layout::first}),
     random_row("bernoulli", "input, p=0.5" FXJIT_GENERATOR, "", infer_bernoulli,
                drawn<fill_bernoulli_call>),
     random_row("bernoulli_values", "input, p=None" FXJIT_GENERATOR,

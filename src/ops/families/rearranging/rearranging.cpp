@@ -311,46 +311,63 @@ Value kron(const OpCall& call) {
 
 constexpr OpRow kRearrangingRows[] = {
     composed_row("broadcast_to", "input, size",
-                 "torch.broadcast_to .broadcast_to", broadcast_to),
+                 "torch.broadcast_to .broadcast_to", broadcast_to)
+        .stating({.aliasing = Aliasing::always}),
     composed_row("broadcast_tensors", "*tensors",
-                 "torch.functional.broadcast_tensors", broadcast_tensors),
-    composed_row("tile", "input, *dims", "torch.tile .tile", tile),
+                 "torch.functional.broadcast_tensors", broadcast_tensors)
+        .stating({.aliasing = Aliasing::each}),
+    composed_row("tile", "input, *dims", "torch.tile .tile", tile)
+        .stating({.layout = Layout::plain}),
     composed_row("meshgrid", "*tensors, indexing=None",
-                 "torch.functional.meshgrid!", meshgrid),
+                 "torch.functional.meshgrid!", meshgrid)
+        .stating({.aliasing = Aliasing::each}),
     composed_row("atleast_1d", "*tensors", "torch.functional.atleast_1d",
-                 atleast<1>),
+                 atleast<1>)
+        .stating({.aliasing = Aliasing::each}),
     composed_row("atleast_2d", "*tensors", "torch.functional.atleast_2d",
-                 atleast<2>),
+                 atleast<2>)
+        .stating({.aliasing = Aliasing::each}),
     composed_row("atleast_3d", "*tensors", "torch.functional.atleast_3d",
-                 atleast<3>),
+                 atleast<3>)
+        .stating({.aliasing = Aliasing::each}),
     composed_row("hstack", "tensors", "torch.hstack", stacked<1, 1>),
     composed_row("vstack", "tensors", "torch.vstack torch.row_stack",
                  stacked<2, 0>),
     composed_row("dstack", "tensors", "torch.dstack", stacked<3, 2>),
     composed_row("column_stack", "tensors", "torch.column_stack", column_stack),
-    composed_row("ravel", "input", "torch.ravel .ravel", ravel),
+    composed_row("ravel", "input", "torch.ravel .ravel", ravel)
+        .stating({.aliasing = Aliasing::strides}),
     composed_row("tensor_split", "input, indices_or_sections, dim=0",
-                 "torch.tensor_split .tensor_split", tensor_split),
+                 "torch.tensor_split .tensor_split", tensor_split)
+        .stating({.aliasing = Aliasing::always}),
     composed_row("hsplit", "input, indices_or_sections", "torch.hsplit .hsplit",
-                 split_along<1>),
+                 split_along<1>)
+        .stating({.aliasing = Aliasing::always}),
     composed_row("vsplit", "input, indices_or_sections", "torch.vsplit .vsplit",
-                 split_along<0>),
+                 split_along<0>)
+        .stating({.aliasing = Aliasing::always}),
     composed_row("dsplit", "input, indices_or_sections", "torch.dsplit .dsplit",
-                 split_along<2>),
+                 split_along<2>)
+        .stating({.aliasing = Aliasing::always}),
     composed_row("split_with_sizes", "input, split_sizes, dim=0",
-                 "torch.split_with_sizes .split_with_sizes", split_with_sizes),
+                 "torch.split_with_sizes .split_with_sizes", split_with_sizes)
+        .stating({.aliasing = Aliasing::always}),
     composed_row("diag_embed", "input, offset=0, dim1=-2, dim2=-1",
-                 "torch.diag_embed .diag_embed", diag_embed),
+                 "torch.diag_embed .diag_embed", diag_embed)
+        .stating({.layout = Layout::plain}),
     composed_row("diag", "input, diagonal=0", "torch.diag .diag", diag),
     composed_row("diagflat", "input, offset=0", "torch.diagflat .diagflat",
                  diagflat),
     composed_row("trace", "input", "torch.trace .trace", trace),
-    composed_row("inner", "input, other", "torch.inner .inner", inner),
+    composed_row("inner", "input, other", "torch.inner .inner", inner)
+        .stating({.native = NativeCalls::products}),
     composed_row("tensordot", "a, b, dims=2, out=None",
-                 "torch.functional.tensordot", tensordot),
+                 "torch.functional.tensordot", tensordot)
+        .stating({.native = NativeCalls::products}),
     composed_row("cross", "input, other, dim=None",
                  "torch.cross .cross torch._C._linalg.linalg_cross", cross),
-    composed_row("adjoint", "input", "torch.adjoint .adjoint", adjoint),
+    composed_row("adjoint", "input", "torch.adjoint .adjoint", adjoint)
+        .stating({.aliasing = Aliasing::always}),
     composed_row("kron", "input, other", "torch.kron .kron", kron),
 };
 

@@ -331,26 +331,44 @@ constexpr OpRow triangle_row(const char* name, const char* names) {
                     triangle<kLower>);
 }
 
+// Turns by nothing are copies.
+Layout layout_of_rot90(const OpCall& call) {
+  return call.integer(1) % 4 == 0 ? Layout::plain : Layout::stated;
+}
+
+// Without dims the flattened tensor is rolled.
+Layout layout_of_roll(const OpCall& call) {
+  const bool flattened = call[2].is_sequence() && call[2].size() == 0;
+  return flattened ? Layout::plain : Layout::joined;
+}
+
 constexpr OpRow kShapeOpsRows[] = {
     lowered_row("cat", "tensors, dim=0",
                 "torch.cat torch.concat torch.concatenate", Lowering::cat,
-                infer_cat, eager_cat),
+                infer_cat, eager_cat)
+        .stating({.layout = Layout::joined, .sizes = {SizeKind::joined}}),
     composed_row("stack", "tensors, dim=0", "torch.stack", decompose_stack),
-    composed_row("repeat", "input, *repeats", ".repeat", decompose_repeat),
+    composed_row("repeat", "input, *repeats", ".repeat", decompose_repeat)
+        .stating({.layout = Layout::plain}),
     composed_row("repeat_interleave",
                  "input, repeats, dim=None, *, output_size=None",
                  "torch.repeat_interleave .repeat_interleave",
-                 decompose_repeat_interleave),
-    made_row("flip", "input, *dims", "torch.flip .flip", infer_flip,
-             eager_flip),
+                 decompose_repeat_interleave)
+        .stating({.layout = Layout::plain}),
+    made_row("flip", "input, *dims", "torch.flip .flip", infer_flip, eager_flip)
+        .stating({.layout = Layout::first}),
     made_row("roll", "input, shifts, dims=()", "torch.roll .roll", infer_roll,
-             eager_roll, decompose_roll),
+             eager_roll, decompose_roll)
+        .stating({.layout_of = layout_of_roll}),
     composed_row("rot90", "input, k=1, dims=(0, 1)", "torch.rot90 .rot90",
-                 rot90),
+                 rot90)
+        .stating({.layout_of = layout_of_rot90}),
     composed_row("fliplr", "input", "torch.fliplr .fliplr", flipped<1>),
     composed_row("flipud", "input", "torch.flipud .flipud", flipped<0>),
-    triangle_row<true>("tril", "torch.tril .tril"),
-    triangle_row<false>("triu", "torch.triu .triu"),
+    triangle_row<true>("tril", "torch.tril .tril")
+        .stating({.layout = Layout::plain}),
+    triangle_row<false>("triu", "torch.triu .triu")
+        .stating({.layout = Layout::plain}),
     made_row("masked_select", "input, mask",
              "torch.masked_select .masked_select", infer_masked_select,
              eager_masked_select),

@@ -382,6 +382,18 @@ Value infer_recurrence(const OpCall& call) {
   return Value::tuple(std::move(results));
 }
 
+// Every row and direction has the product with the state, that with the input
+// where the call has it, and the projection.
+double recurrence_flops(const OpCall& call) {
+  const Recurrence form = Recurrence::read(call);
+  const auto hidden = static_cast<double>(form.hidden);
+  const auto width = static_cast<double>(form.width);
+  const auto depth = static_cast<double>(form.width + form.features);
+  const double products = static_cast<double>(form.gates()) * hidden * depth +
+                          (form.projected ? hidden * width : 0);
+  return 2 * static_cast<double>(form.rows * form.directions) * products;
+}
+
 constexpr OpRow kRecurrenceRows[] = {
     direct_row("fxjit.recurrence",
                "gates, weights, biases, hx, cx=None, projections=(), "
@@ -389,7 +401,9 @@ constexpr OpRow kRecurrenceRows[] = {
                "direction='forward', activations=(), alphas=(), betas=(), "
                "clip=None, coupled=False, linear_before_reset=True, "
                "gate_order=(), strict=False, input_weights=(), input_biases=()",
-               "fxjit.recurrence", infer_recurrence, run_recurrence),
+               "fxjit.recurrence", infer_recurrence, run_recurrence)
+        .stating(
+            {.routine = RoutineKind::recurrence, .flops = recurrence_flops}),
 };
 
 }  // namespace

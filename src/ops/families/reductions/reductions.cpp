@@ -318,7 +318,9 @@ constexpr OpRow kReductionsRows[] = {
         "norm", "input, p='fro', dim=None, keepdim=False, out=None, dtype=None",
         "torch.functional.norm! .norm", decompose_norm),
     made_row("cumsum", "input, dim, *, dtype=None", "torch.cumsum .cumsum",
-             infer_running, eager_cumsum),
+             infer_running, eager_cumsum)
+        .stating({.native = NativeCalls::sums,
+                  .routine = RoutineKind::running_sums}),
 };
 
 }  // namespace

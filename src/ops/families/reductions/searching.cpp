@@ -243,6 +243,10 @@ Value nanmedian(const OpCall& call) {
 constexpr const char* kSpreadSchema =
     "input, dim=None, unbiased=None, keepdim=False, *, correction=None";
 
+Layout layout_of_isin(const OpCall& call) {
+  return call[1].is_tensor() ? Layout::stated : Layout::plain;
+}
+
 constexpr OpRow kSearchingRows[] = {
     direct_row("searchsorted",
                "sorted_sequence, input, *, out_int32=False, right=False, "
@@ -254,7 +258,8 @@ constexpr OpRow kSearchingRows[] = {
     composed_row("isin",
                  "elements, test_elements, *, assume_unique=False, "
                  "invert=False",
-                 "torch.isin", isin),
+                 "torch.isin", isin)
+        .stating({.layout_of = layout_of_isin}),
     composed_row("aminmax", "input, *, dim=None, keepdim=False",
                  "torch.aminmax .aminmax", aminmax),
     composed_row("count_nonzero", "input, dim=None",
@@ -268,9 +273,11 @@ constexpr OpRow kSearchingRows[] = {
     composed_row("std_mean", kSpreadSchema, "torch.std_mean",
                  spread_and_mean<true>),
     composed_row("kthvalue", "input, k, dim=-1, keepdim=False",
-                 "torch.kthvalue .kthvalue", kthvalue),
+                 "torch.kthvalue .kthvalue", kthvalue)
+        .stating({.layout = Layout::plain}),
     composed_row("median", "input, dim=None, keepdim=False",
-                 "torch.median .median", median),
+                 "torch.median .median", median)
+        .stating({.layout = Layout::plain}),
     composed_row("nanmedian", "input, dim=None, keepdim=False",
                  "torch.nanmedian .nanmedian", nanmedian),
 };

@@ -161,9 +161,11 @@ constexpr OpRow kSortingRows[] = {
     direct_row("topk", "input, k, dim=-1, largest=True, sorted=True",
                "torch.topk .topk", infer_top_k, direct_top_k),
     direct_row("sort", "input, dim=-1, descending=False, stable=False",
-               "torch.sort .sort", infer_ordered, direct_sort),
+               "torch.sort .sort", infer_ordered, direct_sort)
+        .stating({.layout = Layout::first}),
     composed_row("argsort", "input, dim=-1, descending=False, stable=False",
-                 "torch.argsort .argsort", decompose_argsort),
+                 "torch.argsort .argsort", decompose_argsort)
+        .stating({.layout = Layout::first}),
 };
 
 }  // namespace

@@ -73,7 +73,8 @@ constexpr OpRow kCopiesRows[] = {
              "torch.unfold_copy"),
     copy_row("unsqueeze_copy", "input, dim", "torch.unsqueeze_copy"),
     copy_row("view_copy", "input, size", "torch.view_copy"),
-    composed_row("copy", "input, src", "", copy),
+    composed_row("copy", "input, src", "", copy)
+        .stating({.layout = Layout::first, .copied = 1}),
 };
 
 }  // namespace

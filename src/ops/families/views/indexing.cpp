@@ -245,7 +245,8 @@ Value decompose_getitem(const OpCall& call) {
 
 constexpr OpRow kIndexingRows[] = {
     composed_row("getitem", "input, index", "_operator.getitem .__getitem__",
-                 decompose_getitem),
+                 decompose_getitem)
+        .stating({.aliasing = Aliasing::item}),
 };
 
 }  // namespace

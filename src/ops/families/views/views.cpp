@@ -327,17 +327,18 @@ constexpr OpRow reshape(const char* name, const char* schema, const char* names,
 
 constexpr OpRow kViewsRows[] = {
     lowered_row("view", "input, *size", ".view", Lowering::view, infer_view,
-                eager_view),
+                eager_view)
+        .stating({.sizes = {SizeKind::reshaped, 1}}),
     view_row("view_as", "input, other", ".view_as", infer_view_as),
-    reshape("reshape", "input, *shape", "torch.reshape .reshape",
-            infer_reshape),
+    reshape("reshape", "input, *shape", "torch.reshape .reshape", infer_reshape)
+        .stating({.sizes = {SizeKind::reshaped, 1}}),
     reshape("reshape_as", "input, other", ".reshape_as", infer_reshape_as),
     reshape("flatten", "input, start_dim=0, end_dim=-1",
             "torch.flatten .flatten nn.Flatten", infer_flatten),
     view_row("unflatten", "input, dim, sizes", "torch.unflatten .unflatten",
              infer_unflatten),
-    view_row("permute", "input, *dims", "torch.permute .permute",
-             infer_permute),
+    view_row("permute", "input, *dims", "torch.permute .permute", infer_permute)
+        .stating({.sizes = {SizeKind::permuted, 1}}),
     view_row("transpose", "input, dim0, dim1",
              "torch.transpose .transpose torch.swapaxes .swapaxes "
              "torch.swapdims .swapdims",
@@ -345,14 +346,17 @@ constexpr OpRow kViewsRows[] = {
     view_row("t", "input", "torch.t .t", infer_t),
     view_row("movedim", "input, source, destination",
              "torch.movedim .movedim torch.moveaxis .moveaxis", infer_movedim),
-    view_row("expand", "input, *size, implicit=False", ".expand", infer_expand),
+    view_row("expand", "input, *size, implicit=False", ".expand", infer_expand)
+        .stating({.sizes = {SizeKind::listed, 1}}),
     view_row("expand_as", "input, other", ".expand_as", infer_expand_as),
     view_row("squeeze", "input, dim=None", "torch.squeeze .squeeze",
              infer_squeeze),
     view_row("unsqueeze", "input, dim", "torch.unsqueeze .unsqueeze",
-             infer_unsqueeze),
+             infer_unsqueeze)
+        .stating({.sizes = {SizeKind::inserted, 1}}),
     view_row("as_strided", "input, size, stride, storage_offset=None",
-             "torch.as_strided .as_strided", infer_as_strided),
+             "torch.as_strided .as_strided", infer_as_strided)
+        .stating({.aliasing = Aliasing::places}),
     view_row("diagonal", "input, offset=0, dim1=0, dim2=1",
              "torch.diagonal .diagonal", infer_diagonal),
 };

@@ -115,22 +115,33 @@ Value infer_getattr(const OpCall& call) {
 }
 
 constexpr OpRow kViewsMetadataRows[] = {
-    view_row("size", "input, dim=None", ".size", infer_size),
-    view_row("stride", "input, dim=None", ".stride", infer_stride),
-    view_row("dim", "input", ".dim .ndimension", infer_dim),
-    view_row("numel", "input", "torch.numel .numel .nelement", infer_numel),
+    view_row("size", "input, dim=None", ".size", infer_size)
+        .stating({.aliasing = Aliasing::never, .of_sizes = true}),
+    view_row("stride", "input, dim=None", ".stride", infer_stride)
+        .stating({.aliasing = Aliasing::never}),
+    view_row("dim", "input", ".dim .ndimension", infer_dim)
+        .stating({.aliasing = Aliasing::never, .of_sizes = true}),
+    view_row("numel", "input", "torch.numel .numel .nelement", infer_numel)
+        .stating({.aliasing = Aliasing::never, .of_sizes = true}),
     view_row("is_floating_point", "input",
-             "torch.is_floating_point .is_floating_point", infer_is_floating),
+             "torch.is_floating_point .is_floating_point", infer_is_floating)
+        .stating({.aliasing = Aliasing::never}),
     view_row("is_complex", "input", "torch.is_complex .is_complex",
-             infer_is_complex),
+             infer_is_complex)
+        .stating({.aliasing = Aliasing::never}),
     view_row("is_signed", "input", "torch.is_signed .is_signed",
-             infer_is_signed),
-    view_row("element_size", "input", ".element_size", infer_element_size),
+             infer_is_signed)
+        .stating({.aliasing = Aliasing::never}),
+    view_row("element_size", "input", ".element_size", infer_element_size)
+        .stating({.aliasing = Aliasing::never}),
     view_row("is_same_size", "input, other", "torch.is_same_size .is_same_size",
-             infer_is_same_size),
+             infer_is_same_size)
+        .stating({.aliasing = Aliasing::never}),
     view_row("is_contiguous", "input, memory_format=None", ".is_contiguous",
-             infer_is_contiguous),
-    view_row("resize_", "input, size", "", infer_resize),
+             infer_is_contiguous)
+        .stating({.aliasing = Aliasing::never}),
+    view_row("resize_", "input, size", "", infer_resize)
+        .stating({.overlap = Overlap::ignored}),
     view_row("getattr", "object, name, default='no default'",
              "builtins.getattr", infer_getattr),
 };
