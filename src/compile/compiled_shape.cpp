@@ -36,23 +36,20 @@ void bind_outputs(const Program& program, std::span<const Value> inputs,
                   std::span<const Tensor> bound, OutputStorages& made) {
   for (size_t i = 0; i < bound.size(); ++i) {
     const Program::Output& output = program.outputs[i];
-    const Buffer& buffer =
-        program.buffers[static_cast<size_t>(output.buffer)];
+    const Buffer& buffer = program.buffers[static_cast<size_t>(output.buffer)];
     if (buffer.home != Home::output) continue;
     auto& storage = made[static_cast<size_t>(buffer.index)];
     if (storage || !can_write_straight(bound[i], output, buffer, inputs))
       continue;
-    storage = Storage::borrow(bound[i].data(),
-                              static_cast<size_t>(buffer.bytes),
-                              bound[i].storage());
+    storage = Storage::borrow(
+        bound[i].data(), static_cast<size_t>(buffer.bytes), bound[i].storage());
   }
 }
 
 void make_outputs(const Program& program, support::BlockPool& blocks,
                   OutputStorages& made) {
   for (const Program::Output& output : program.outputs) {
-    const Buffer& buffer =
-        program.buffers[static_cast<size_t>(output.buffer)];
+    const Buffer& buffer = program.buffers[static_cast<size_t>(output.buffer)];
     if (buffer.home != Home::output) continue;
     auto& storage = made[static_cast<size_t>(buffer.index)];
     if (storage) continue;
@@ -71,8 +68,7 @@ Tensor known_output(const Program::Output& output, const Tensor& base) {
       spec.sizes == base.sizes() && spec.strides == base.strides())
     return base;
   const auto item = static_cast<int64_t>(dtype_size(spec.dtype));
-  const int64_t before =
-      base.offset() * static_cast<int64_t>(base.item_size());
+  const int64_t before = base.offset() * static_cast<int64_t>(base.item_size());
   if ((before + output.byte_offset) % item != 0)
     throw RuntimeError("Tensor must have a storage_offset divisible by 2");
   const int64_t start = before / item;
@@ -132,12 +128,17 @@ bool CompiledShape::serves(std::span<const Value> inputs) const {
 
 size_t CompiledShape::bytes() const {
   constexpr size_t kOverhead = 4096;
-  if (!native()) return kOverhead;
+  return native() ? kOverhead + parts_.code_bytes + described_bytes_
+                  : kOverhead;
+}
+
+size_t CompiledShape::working_bytes() const {
   size_t working = 0;
-  for_each_executable(executable(), [&working](const auto& each) {
-    working += each.working_bytes();
-  });
-  return kOverhead + parts_.code_bytes + described_bytes_ + working;
+  if (native())
+    for_each_executable(executable(), [&working](const auto& each) {
+      working += each.working_bytes();
+    });
+  return working;
 }
 
 Value CompiledShape::run_into(std::span<const Value> inputs,
@@ -174,12 +175,12 @@ Value CompiledShape::run(std::span<const Value> inputs,
     const Buffer& buffer = program.buffers[static_cast<size_t>(output.buffer)];
     const auto index = static_cast<size_t>(buffer.index);
     if (buffer.home == Home::output)
-      return copies(output.copy,
-                    Tensor::view(made[index], output.spec.sizes,
-                                 output.spec.dtype, output.spec.strides,
-                                 output.byte_offset /
-                                     static_cast<int64_t>(
-                                         dtype_size(output.spec.dtype))));
+      return copies(
+          output.copy,
+          Tensor::view(made[index], output.spec.sizes, output.spec.dtype,
+                       output.spec.strides,
+                       output.byte_offset / static_cast<int64_t>(dtype_size(
+                                                output.spec.dtype))));
     return copies(output.copy,
                   known_output(output, buffer.home == Home::input
                                            ? *given[index]
