@@ -4,10 +4,12 @@ Each contestant is a process of its own that has a model with named sizes, one
 thread. For each tuple of sizes, drawn at random, the processes take turns: the
 first call of these sizes, then the fastest of three more. What the first one took
 beyond that is its extra. Answers are compared with those of the first contestant.
-Prints a table in Markdown.
+Prints a table in Markdown. "Kinds" are the programs with named sizes that the
+calls have needed (`Report.kinds`).
 """
 
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -43,6 +45,49 @@ def whisper_encoder():
         encoder_ffn_dim=1536, decoder_ffn_dim=1536)).encoder
 
 
+def whisper_decoder():
+    from transformers import WhisperConfig, WhisperModel
+    return WhisperModel(WhisperConfig(
+        d_model=384, encoder_layers=1, decoder_layers=4,
+        encoder_attention_heads=6, decoder_attention_heads=6,
+        decoder_ffn_dim=1536, use_cache=False)).decoder
+
+
+def unet():
+    import torch
+    from torch import nn
+
+    def block(before, after):
+        return nn.Sequential(nn.Conv2d(before, after, 3, padding=1),
+                             nn.BatchNorm2d(after), nn.ReLU(),
+                             nn.Conv2d(after, after, 3, padding=1),
+                             nn.BatchNorm2d(after), nn.ReLU())
+
+    class UNet(nn.Module):
+        def __init__(self):
+            super().__init__()
+            wide = [16, 32, 64, 128]
+            self.down = nn.ModuleList(
+                block(a, b) for a, b in zip([3, *wide], wide))
+            self.up = nn.ModuleList(
+                nn.ConvTranspose2d(b, a, 2, stride=2)
+                for a, b in zip(wide, wide[1:]))
+            self.joined = nn.ModuleList(block(2 * a, a) for a in wide[:-1])
+            self.last = nn.Conv2d(wide[0], 2, 1)
+
+        def forward(self, x):
+            levels = []
+            for down in self.down:
+                levels.append(down(
+                    nn.functional.max_pool2d(levels[-1], 2) if levels else x))
+            x = levels.pop()
+            for up, joined in reversed(list(zip(self.up, self.joined))):
+                x = joined(torch.cat([levels.pop(), up(x)], 1))
+            return self.last(x)
+
+    return UNet()
+
+
 def torchvision_model(name):
     def make():
         import torchvision
@@ -61,6 +106,12 @@ def sounds(batch):
     return {"input_features": torch.randn(batch, 80, 3000)}
 
 
+def words(length):
+    import torch
+    return {"input_ids": torch.randint(0, 50000, (1, length)),
+            "encoder_hidden_states": torch.randn(1, 1500, 384)}
+
+
 def images(height, width):
     import torch
     return {"x": torch.randn(1, 3, 32 * height, 32 * width)}
@@ -74,6 +125,11 @@ WORKLOADS = {
               "attention_mask": {0: "batch", 1: "length"}}),
     "whisper_encoder": (whisper_encoder, sounds, [(1, 8)],
                         {"input_features": {0: "batch"}}),
+    "whisper_decoder": (whisper_decoder, words, [(2, 51)],
+                        {"input_ids": {1: "length"},
+                         "encoder_hidden_states": {}}),
+    "unet": (unet, images, [(4, 12), (4, 12)],
+             {"x": {2: "height", 3: "width"}}),
     "mobilenet_v3": (torchvision_model("mobilenet_v3_small"), images,
                      [(4, 12), (4, 12)], {"x": {2: "height", 3: "width"}}),
     "resnet50": (torchvision_model("resnet50"), images, [(4, 12), (4, 12)],
@@ -86,6 +142,11 @@ def tensor_of(result):
         result = next(iter(result.values())) if hasattr(
             result, "values") else result[0]
     return result
+
+
+@functools.cache
+def define_once():
+    define_torchvision()  # transformers imports torchvision as well.
 
 
 def module_of(workload):
@@ -102,7 +163,7 @@ def module_of(workload):
             return tensor_of(self.model(**given))
 
     make, inputs_of, ranges, _ = WORKLOADS[workload]
-    define_torchvision()  # transformers imports torchvision as well.
+    define_once()
     torch.manual_seed(0)
     names = list(inputs_of(*[low for low, _ in ranges]))
     return FirstResult(make(), names).eval()
@@ -125,10 +186,21 @@ def export(workload, folder):
                       verbose=False)
 
 
+class Call:
+    """A model to call, and the number of its kinds."""
+
+    def __init__(self, run, kinds):
+        self.run, self.kinds = run, kinds
+
+    def __call__(self, inputs):
+        return self.run(inputs)
+
+
 def by_load(workload, folder):
     import fxjit
     model = fxjit.load(str(folder / "model.pt2"), threads=1)
-    return lambda inputs: model(*inputs.values()).numpy()
+    return Call(lambda inputs: model(*inputs.values()).numpy(),
+                lambda: len(model.report().kinds))
 
 
 def by_compile(workload, folder):
@@ -175,6 +247,7 @@ def contest(workload, contestant, folder):
     inputs_of = WORKLOADS[workload][1]
     with torch.inference_mode():
         call = MAKERS[contestant](workload, folder)
+        kinds = getattr(call, "kinds", lambda: "")
         for line in sys.stdin:
             torch.manual_seed(1)
             inputs = inputs_of(*json.loads(line))
@@ -185,6 +258,7 @@ def contest(workload, contestant, folder):
                 times.append(1e3 * (time.perf_counter() - begin))
             print(json.dumps({"first": times[0], "warm": min(times[1:]),
                               "resident": resident_mb(),
+                              "kinds": kinds(),
                               "sum": float(np.abs(result).mean())}),
                   flush=True)
 
@@ -239,7 +313,7 @@ def row(workload, name, rows):
             f"{statistics.median(extra):.2f} | "
             f"{extra[len(extra) * 9 // 10]:.2f} | "
             f"{100 * near // len(extra)}% | {rows[at]['resident']:.0f} | "
-            f"{rows[-1]['resident']:.0f} |")
+            f"{rows[-1]['resident']:.0f} | {rows[-1]['kinds']} |")
 
 
 def main():
@@ -247,6 +321,8 @@ def main():
     parser.add_argument("workloads", nargs="*", help=", ".join(WORKLOADS))
     parser.add_argument("--tuples", type=int, default=60,
                         help="tuples of sizes of each workload")
+    parser.add_argument("--only", nargs="+", choices=CONTESTANTS,
+                        default=CONTESTANTS, help="contestants, default all")
     parser.add_argument("--contestant", choices=CONTESTANTS,
                         help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=pathlib.Path, help=argparse.SUPPRESS)
@@ -259,13 +335,13 @@ def main():
         parser.error(f"no workload: {', '.join(sorted(unknown))}" if unknown
                      else "--tuples: 8 at least")
     print("| work | warm call, ms | extra of a first call, median | p90 | "
-          "at most 1.3 warm calls | resident MB after 50 | at the end |")
-    print("|---|---|---|---|---|---|---|")
+          "at most 1.3 warm calls | resident MB after 50 | at the end | kinds |")
+    print("|---|---|---|---|---|---|---|---|")
     for workload in options.workloads or WORKLOADS:
         with tempfile.TemporaryDirectory() as made:
             folder = pathlib.Path(made)
             export(workload, folder)
-            figures = measure(workload, CONTESTANTS, folder, options.tuples)
+            figures = measure(workload, options.only, folder, options.tuples)
         for name, rows in figures.items():
             print(row(workload, name, rows), flush=True)
     return None

@@ -312,10 +312,13 @@ void CompiledModule::retire() {
 
 CompiledSize CompiledModule::program_size() const {
   CompiledSize size{0, kind_bytes_};
+  size_t working = 0;  // Shared by the programs.
   for (const auto& shape : shapes_.all()) {
     ++size.programs;
     size.bytes += shape->bytes();
+    working = std::max(working, shape->working_bytes());
   }
+  size.bytes += working;
   return size;
 }
 

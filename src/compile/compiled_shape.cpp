@@ -133,12 +133,17 @@ bool CompiledShape::serves(std::span<const Value> inputs) const {
 
 size_t CompiledShape::bytes() const {
   constexpr size_t kOverhead = 4096;
-  if (!native()) return kOverhead;
+  return native() ? kOverhead + parts_.code_bytes + described_bytes_
+                  : kOverhead;
+}
+
+size_t CompiledShape::working_bytes() const {
   size_t working = 0;
-  for_each_executable(executable(), [&working](const auto& each) {
-    working += each.working_bytes();
-  });
-  return kOverhead + parts_.code_bytes + described_bytes_ + working;
+  if (native())
+    for_each_executable(executable(), [&working](const auto& each) {
+      working += each.working_bytes();
+    });
+  return working;
 }
 
 Value CompiledShape::run_into(std::span<const Value> inputs,

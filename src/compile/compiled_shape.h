@@ -49,7 +49,7 @@ class CompiledShape {
     const fx::Node* stop = nullptr;
     bool op_stop = false;  // The op's own function computes it.
     std::vector<CompiledBody> stop_bodies;
-    std::string why_stop;  // Empty with either.
+    std::string why_stop;                  // Empty with either.
     std::vector<const fx::Node*> inputs;   // As passes::Part.
     bool reads_attributes = false;         // There are some among `inputs`.
     std::vector<const fx::Node*> outputs;  // As passes::Part.
@@ -76,7 +76,10 @@ class CompiledShape {
   const std::string& why_not() const { return parts_.why_not; }
   const program::Executable& executable() const { return *parts_.executable; }
   const Profile& timings() const { return parts_.timings; }
+  // What it keeps, without working memory.
   size_t bytes() const;
+  // What its calls that ran at one time needed; other programs use it as well.
+  size_t working_bytes() const;
 
   Value run(std::span<const Value> inputs, support::BlockPool& blocks,
             program::StepTimes* times = nullptr) const {

@@ -44,6 +44,7 @@ void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape,
   std::lock_guard lock(mutex_);
   auto entry = std::make_shared<Entry>();
   entry->hash = hash;
+  entry->working = working_.insert(shape->working_bytes());
   entry->bytes = shape->bytes();
   entry->shape = std::move(shape);
   entry->last_use.store(clock_.fetch_add(1) + 1);
@@ -54,25 +55,25 @@ void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape,
   replace_bucket(hash, std::move(bucket));
   total_bytes_ += entry->bytes;
   entries_.push_back(entry);
-  refresh_bytes();
+  refresh_working();
   drop_over_cap(entry.get(), others);
   if (entries_.size() == 1) lone_.store(entries_[0].get());
 }
 
-// Programs grow with the number of calls at a time. Asking all of them at every
-// addition would make it slower with each entry.
-void ShapeTable::refresh_bytes() {
+// Working memory grows with the number of calls at a time. Asking all of them
+// at every addition would make it slower with each entry.
+void ShapeTable::refresh_working() {
   constexpr size_t kAtOnce = 16;
   for (size_t i = 0; i < std::min(kAtOnce, entries_.size()); ++i) {
     Entry& entry = *entries_[next_refresh_++ % entries_.size()];
-    const size_t bytes = entry.shape->bytes();
-    total_bytes_ += bytes - entry.bytes;
-    entry.bytes = bytes;
+    working_.erase(entry.working);
+    entry.working = working_.insert(entry.shape->working_bytes());
   }
 }
 
 void ShapeTable::drop_over_cap(const Entry* keep, size_t others) {
-  while (total_bytes_ + others > memory_cap_ && entries_.size() > 1) {
+  while (total_bytes_ + *working_.rbegin() + others > memory_cap_ &&
+         entries_.size() > 1) {
     size_t oldest = entries_[0].get() == keep ? 1 : 0;
     for (size_t i = 0; i < entries_.size(); ++i)
       if (entries_[i].get() != keep &&
@@ -87,6 +88,7 @@ void ShapeTable::erase(size_t index) {
   const std::shared_ptr<Entry> entry = std::move(entries_.back());
   entries_.pop_back();
   total_bytes_ -= entry->bytes;
+  working_.erase(entry->working);
   auto bucket =
       std::make_unique<Bucket>(*buckets_[entry->hash % kBuckets].load());
   std::erase(*bucket, entry);
@@ -101,6 +103,7 @@ void ShapeTable::clear() {
   wait_for_readers();
   for (const Bucket* bucket : old) delete bucket;
   entries_.clear();
+  working_.clear();
   total_bytes_ = 0;
 }
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -45,7 +46,9 @@ class ShapeTable {
   struct Entry {
     size_t hash = 0;
     std::shared_ptr<const CompiledShape> shape;
-    size_t bytes = 0;  // As last asked for; guarded by mutex_.
+    size_t bytes = 0;
+    // As last asked for, in working_; guarded by mutex_.
+    std::multiset<size_t>::iterator working;
     mutable std::atomic<uint64_t> last_use{0};
   };
   // The entries whose hashes end alike. A bucket is never changed, only
@@ -54,16 +57,17 @@ class ShapeTable {
   static constexpr size_t kBuckets = 256;
 
   const Entry* find_entry(std::span<const Value> inputs) const;
-  void refresh_bytes();
+  void refresh_working();
   void drop_over_cap(const Entry* keep, size_t others);
   void erase(size_t index);
   void replace_bucket(size_t hash, std::unique_ptr<const Bucket> bucket);
   void wait_for_readers() const;
 
   const size_t memory_cap_;
-  mutable std::mutex mutex_;  // Writers; guards the next three.
+  mutable std::mutex mutex_;  // Writers; guards the next four.
   std::vector<std::shared_ptr<Entry>> entries_;
   size_t total_bytes_ = 0;
+  std::multiset<size_t> working_;  // Working memory is shared by the entries.
   size_t next_refresh_ = 0;
   // The number of look-ups that run now. A writer frees an old bucket when it
   // has seen this at zero.

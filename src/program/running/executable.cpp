@@ -26,7 +26,7 @@ constexpr size_t kStatusStride = kCacheLine / sizeof(int32_t);
 
 }  // namespace
 
-// Working memory of one call at a time.
+// The state of one call at a time.
 struct Executable::Context : DriverState {
   explicit Context(std::atomic<int>& contexts) : count(contexts) {
     count.fetch_add(1, std::memory_order_relaxed);
@@ -50,12 +50,11 @@ struct Executable::Context : DriverState {
   }
 
   std::atomic<int>& count;
-  support::AlignedBlock arena;
-  support::AlignedBlock scratch;
+  std::byte* memory = nullptr;  // Where operands and scratch were placed.
   std::vector<void*> all_operands;
   std::vector<StepCall> all_calls;
   std::vector<PrimitiveCall> all_primitives;
-  std::vector<std::unique_ptr<BoundPrimitive>> bound;
+  std::vector<std::unique_ptr<BoundPrimitive>> bound;  // One per launch.
   std::vector<int32_t> status;  // Per thread, so that none is shared.
   StepTimes* times = nullptr;
   size_t writes = 0;  // Writers that have run.
@@ -74,9 +73,10 @@ Executable::Executable(Parts parts) : parts_(std::move(parts)) {
   scratch_bytes_ =
       thread_scratch_ * static_cast<size_t>(std::max(1, parts_.max_threads));
   fill_frame();
+  memory_->expect(call_bytes());
 }
 
-Executable::~Executable() = default;
+Executable::~Executable() { memory_->forget(call_bytes()); }
 
 void Executable::fill_frame() {
   const std::vector<Launch>& launches = parts_.schedule.launches;
@@ -96,7 +96,7 @@ std::byte* Executable::base_of(const OperandRef& ref,
   const Buffer& buffer = parts_.program.buffers[ref.buffer];
   switch (buffer.home) {
     case Home::arena:
-      return static_cast<std::byte*>(context.arena.data()) + buffer.offset;
+      return context.memory + buffer.offset;
     case Home::constant:
       return static_cast<std::byte*>(
           parts_.constants[static_cast<size_t>(buffer.index)].data());
@@ -112,14 +112,9 @@ std::byte* Executable::base_of(const OperandRef& ref,
 
 std::unique_ptr<Executable::Context> Executable::make_context() const {
   auto context = std::make_unique<Context>(contexts_);
-  if (arena_bytes_) context->arena = support::AlignedBlock(arena_bytes_);
-  if (scratch_bytes_) context->scratch = support::AlignedBlock(scratch_bytes_);
   context->status.resize(static_cast<size_t>(parts_.max_threads) *
                          kStatusStride);
-  for (const OperandRef& ref : parts_.schedule.operands) {
-    std::byte* const base = base_of(ref, *context);
-    context->all_operands.push_back(base ? base + ref.byte_offset : nullptr);
-  }
+  context->all_operands.resize(parts_.schedule.operands.size());
   context->operands = context->all_operands.data();
   for (size_t i = 0; i < parts_.schedule.launches.size(); ++i)
     add_call(i, *context);
@@ -133,29 +128,44 @@ void Executable::add_call(size_t number, Context& context) const {
   const StepCode& code = parts_.kernels[static_cast<size_t>(launch.step)];
   StepCall& call = context.all_calls.emplace_back();
   call.operands = context.operands + launch.first_operand;
-  call.scratch = static_cast<std::byte*>(context.scratch.data());
   call.status = context.status.data();
   call.data = code.data.get();
   if (code.external) call.part = code.kernel;
   context.all_primitives.emplace_back();
-  if (parts_.schedule.driver.steps[number] == StepBy::primitive)
-    bind_primitive(*primitive_code(code.external.get()), call, context);
+  auto& bound = context.bound.emplace_back();
+  if (parts_.schedule.driver.steps[number] != StepBy::primitive) return;
+  bound = primitive_code(code.external.get())->bind();
+  context.all_primitives.back() = bound->call();
+}
+
+// Tells the state where the working memory of the calls to come lies.
+void Executable::place(std::byte* memory, Context& context) const {
+  context.memory = memory;
+  const Schedule& schedule = parts_.schedule;
+  for (size_t i = 0; i < schedule.operands.size(); ++i) {
+    std::byte* const base = base_of(schedule.operands[i], context);
+    context.all_operands[i] =
+        base ? base + schedule.operands[i].byte_offset : nullptr;
+  }
+  for (StepCall& call : context.all_calls)
+    call.scratch = scratch_bytes_ ? memory + arena_bytes_ : nullptr;
+  for (size_t i = 0; i < context.bound.size(); ++i)
+    if (context.bound[i]) place_primitive(i, context);
 }
 
 // Operands of the caller's are set by the driver.
-void Executable::bind_primitive(const PrimitiveCode& code, const StepCall& call,
-                                Context& context) const {
+void Executable::place_primitive(size_t number, Context& context) const {
   using Kind = PrimitiveArgument::Kind;
-  std::unique_ptr<BoundPrimitive> bound = code.bind();
-  size_t number = 0;
-  for (const PrimitiveArgument& argument : code.arguments())
-    bound->set(number++, argument.kind == Kind::operand
-                             ? call.operands[argument.operand]
-                         : argument.kind == Kind::constant
-                             ? const_cast<void*>(argument.constant)
-                             : call.scratch);
-  context.all_primitives.back() = bound->call();
-  context.bound.push_back(std::move(bound));
+  const auto step = static_cast<size_t>(parts_.schedule.launches[number].step);
+  const StepCall& call = context.all_calls[number];
+  size_t next = 0;
+  for (const PrimitiveArgument& argument :
+       primitive_code(external(step))->arguments())
+    context.bound[number]->set(
+        next++, argument.kind == Kind::operand ? call.operands[argument.operand]
+                : argument.kind == Kind::constant
+                    ? const_cast<void*>(argument.constant)
+                    : call.scratch);
 }
 
 void Executable::run(std::span<void* const> inputs,
@@ -167,10 +177,18 @@ void Executable::run(std::span<void* const> inputs,
 
 Executable::Session::Session(const Executable& executable)
     : executable_(executable), context_(executable.kept_.take()) {
-  if (!context_) context_ = executable.make_context();
+  const size_t bytes = executable.call_bytes();
+  if (bytes) memory_ = executable.memory_->take(bytes);
+  std::byte* const memory = memory_ ? memory_->data() : nullptr;
+  const bool fresh = !context_;
+  if (fresh) context_ = executable.make_context();
+  if (fresh || context_->memory != memory) executable.place(memory, *context_);
 }
 
-Executable::Session::~Session() { executable_.kept_.give(std::move(context_)); }
+Executable::Session::~Session() {
+  executable_.kept_.give(std::move(context_));
+  if (memory_) executable_.memory_->give(std::move(memory_));
+}
 
 void Executable::Session::run(std::span<void* const> inputs,
                               std::span<void* const> outputs,

@@ -1,7 +1,8 @@
 // Executable: a Program with its driver, kernels and weights, ready to run.
 // Immutable and shared: any number of threads may call run() at the same time.
-// A repeated call allocates nothing and takes no lock: working memory is kept
-// in a few slots and handed from call to call.
+// A repeated call allocates nothing and takes no lock: the state of a call is
+// kept in a few slots and handed from call to call, working memory is that of
+// the process.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "src/program/steps/program.h"
 #include "src/program/steps/step_code.h"
 #include "src/support/memory/spare_slots.h"
+#include "src/support/memory/working_memory.h"
 
 namespace fxjit::program {
 
@@ -96,7 +98,7 @@ class Executable {
   // one call times the most calls that ran at the same time.
   size_t working_bytes() const {
     const auto contexts = static_cast<size_t>(contexts_.load());
-    return std::max<size_t>(1, contexts) * (arena_bytes_ + scratch_bytes_);
+    return std::max<size_t>(1, contexts) * call_bytes();
   }
 
  private:
@@ -106,17 +108,18 @@ class Executable {
 
   void fill_frame();
   std::byte* base_of(const OperandRef& ref, const Context& context) const;
+  size_t call_bytes() const { return arena_bytes_ + scratch_bytes_; }
   std::unique_ptr<Context> make_context() const;
+  void place(std::byte* memory, Context& context) const;
   void add_call(size_t launch, Context& context) const;
-  void bind_primitive(const PrimitiveCode& code, const StepCall& call,
-                      Context& context) const;
+  void place_primitive(size_t number, Context& context) const;
   void drive(const DriverIo& io, Context& context) const;
   bool run_step(int32_t step, Context& context) const;
   void run_tasks(const Launch& launch, const StepCall& call) const;
   void run_timed(const Launch& launch, StepCall& call, StepTimes& times) const;
   void undo_writes(Context& context) const;
 
-  // The most working memories that are kept. Calls beyond this many at a time
+  // The most states of calls that are kept. Calls beyond this many at a time
   // allocate theirs anew.
   static constexpr int kKeptContexts = 16;
 
@@ -127,6 +130,8 @@ class Executable {
   size_t arena_bytes_ = 0;
   size_t thread_scratch_ = 0;
   size_t scratch_bytes_ = 0;
+  const std::shared_ptr<support::WorkingMemory> memory_ =
+      support::WorkingMemory::shared();
   mutable std::atomic<int> contexts_ = 0;  // Kept ones and those of calls.
   mutable support::SpareSlots<Context, kKeptContexts> kept_;
 };
@@ -146,6 +151,7 @@ class Executable::Session {
  private:
   const Executable& executable_;
   std::unique_ptr<Context> context_;
+  std::unique_ptr<support::AlignedBlock> memory_;  // Null if none is needed.
 };
 
 }  // namespace fxjit::program
