@@ -142,6 +142,8 @@ class Tensor {
   // Same view object: identity as Python's `is`.
   bool is(const Tensor& other) const { return impl_ == other.impl_; }
   const void* id() const { return impl_.get(); }
+  // How many Tensors and Values are this view object.
+  long use_count() const { return impl_.use_count(); }
 
   std::string describe() const;  // "float32[2, 3]"
 

@@ -99,6 +99,17 @@ TEST(Child, DISABLED_TenThousandTuples) {
   EXPECT_EQ(make_report(*gm).kinds.size(), 1U);
 }
 
+TEST(ManyShapes, WeightsAreNoProgramsMemory) {
+  const Tensor table = random_tensor({4096, 64});  // 1 MiB.
+  const auto gm = fx::symbolic_trace(
+      [&](Value ids) { return F::embedding(ids, table) * 2; }, {"ids"},
+      "weights");
+  compile(*gm, quick());
+  for (int64_t length = 2; length < 6; ++length)
+    gm->forward(ValueList{Tensor::zeros({length}, DType::i64)});
+  EXPECT_LT(compiled_size(*gm).bytes, table.storage()->bytes());
+}
+
 TEST(ManyShapes, MemoryStaysWithinTheCap) {
   if (testing::kSanitizer) GTEST_SKIP() << testing::kFreedIsKept;
   for (const char* child :

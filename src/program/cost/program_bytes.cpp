@@ -1,5 +1,6 @@
 #include "src/program/cost/program_bytes.h"
 
+#include <algorithm>
 #include <map>
 
 namespace fxjit::program {
@@ -54,17 +55,33 @@ size_t bytes_of(const Step& step) {
          step.operands.capacity() * sizeof(OperandRef) + bytes_of(step.body);
 }
 
-size_t bytes_of_constants(const std::vector<Tensor>& constants) {
-  std::map<const Storage*, long> uses;
-  for (const Tensor& tensor : constants) ++uses[tensor.storage().get()];
-  size_t bytes = 0;
-  for (const Tensor& tensor : constants) {
-    const auto found = uses.find(tensor.storage().get());
-    if (found == uses.end()) continue;  // Counted already.
-    if (tensor.storage().use_count() <= found->second)
-      bytes += tensor.storage()->bytes();
-    uses.erase(found);
+// The views of one storage among some tensors.
+class Views {
+ public:
+  void add(const Tensor& tensor) { views_[tensor.id()].push_back(&tensor); }
+  // Whether nobody else holds the storage or one of the views.
+  bool are_alone() const {
+    const Tensor& any = *views_.begin()->second.front();
+    return any.storage().use_count() <= static_cast<long>(views_.size()) &&
+           std::ranges::all_of(views_, [](const auto& view) {
+             const auto& [id, tensors] = view;
+             return tensors.front()->use_count() <=
+                    static_cast<long>(tensors.size());
+           });
   }
+
+ private:
+  std::map<const void*, std::vector<const Tensor*>> views_;
+};
+
+// Those of constants that the program alone holds; weights are the module's.
+size_t bytes_of_constants(const std::vector<Tensor>& constants) {
+  std::map<const Storage*, Views> storages;
+  for (const Tensor& tensor : constants)
+    storages[tensor.storage().get()].add(tensor);
+  size_t bytes = 0;
+  for (const auto& [storage, views] : storages)
+    if (views.are_alone()) bytes += storage->bytes();
   return bytes;
 }
 
