@@ -1,35 +1,22 @@
 #include "src/tensor/tensor_memory.h"
 
 #include <bit>
-#include <charconv>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 
 #include "src/support/memory/aligned_block.h"
+#include "src/support/words.h"
 
 namespace fxjit {
 
-namespace {
-
-void append_word(std::string& text, int64_t word) {
-  char digits[17];
-  const auto end = std::to_chars(std::begin(digits), std::end(digits) - 1,
-                                 static_cast<uint64_t>(word), 16)
-                       .ptr;
-  *end = ' ';
-  text.append(digits, static_cast<size_t>(end + 1 - digits));
-}
-
-}  // namespace
-
 std::string memory_key(const Tensor& tensor) {
+  constexpr size_t kBytes = 8 * sizeof(int64_t);  // Of matrices.
+  using support::append_word;
   std::string key;
-  key.reserve(96);
+  key.reserve(kBytes);
   append_word(key, std::bit_cast<int64_t>(tensor.storage()->identity()));
   append_word(key, tensor.offset());
-  append_word(key, static_cast<int64_t>(tensor.dtype()));
-  append_word(key, tensor.dim());
+  append_word(key, static_cast<int64_t>(tensor.dtype()) << 8 | tensor.dim());
   for (const Size size : tensor.sizes()) append_word(key, size);
   for (const Size stride : tensor.strides()) append_word(key, stride);
   return key;
