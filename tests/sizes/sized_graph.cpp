@@ -154,6 +154,11 @@ class SizedGraph : public testing::WritingCalls {
                call_by("narrow", {x.node, d, 0, None}, 3,
                        {quotient_of(length(x, d), 2)}, false);
       case 7:  // Positions, as models of text add them.
+        if (chance(0.5))
+          return call_by("arange", {None}, 0, {length(x, rank - 1)}, false) &&
+                 call("mul", {items_.back().node, 0.37}) &&
+                 call(one_of({"sin", "exp", "tanh"}), {items_.back().node}) &&
+                 call("add", {x.node, items_.back().node});
         return call_by("arange", {None}, 0, {length(x, rank - 1)}, false) &&
                call("add", {x.node, items_.back().node});
       case 8:
