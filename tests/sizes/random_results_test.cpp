@@ -15,8 +15,7 @@ namespace fxjit::testing_sizes {
 namespace TEST_FILE {
 
 // Nothing where the call is refused.
-std::optional<ValueList> called(fx::GraphModule& module,
-                                ValueList inputs) {
+std::optional<ValueList> called(fx::GraphModule& module, ValueList inputs) {
   for (Value& input : inputs) {
     checking::MemoryCopies copies;
     input = copies(input.as_tensor());
