@@ -32,10 +32,6 @@ std::string text_of(const Names& names) {
 // Where two texts differ first, with what stands around.
 std::string first_difference(const std::string& a, const std::string& b) {
   constexpr size_t kBefore = 300, kAfter = 300;
-  if (const char* f = std::getenv("DIFF_TO")) {
-    std::ofstream(std::string(f) + ".got") << a;
-    std::ofstream(std::string(f) + ".exp") << b;
-  }
   const auto at =
       static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   const size_t from = at - std::min(at, kBefore);

@@ -15,6 +15,7 @@ class SizedGraph : public testing::WritingCalls {
  public:
   explicit SizedGraph(uint32_t seed) : WritingCalls(seed) {
     writes_ = chance(0.3);
+    makes_ = !writes_ || chance(0.5);
     weights_named_ = chance(0.3);
   }
 
@@ -31,7 +32,7 @@ class SizedGraph : public testing::WritingCalls {
         input = input.as_tensor().contiguous();
     SizeNaming naming = name_sizes();
     if (naming.names.empty()) return std::nullopt;
-    return SizedCase{std::move(case_), std::move(naming)};
+    return SizedCase{std::move(case_), std::move(naming), writes_ && makes_};
   }
 
  private:
@@ -119,7 +120,7 @@ class SizedGraph : public testing::WritingCalls {
     if (rank == 0 || x.value.numel() == 0) return false;
     const int d = static_cast<int>(pick(rank));
     std::vector<Length> sizes = lengths(x);
-    switch (pick(12)) {
+    switch (pick(makes_ ? 12 : 9)) {
       case 0:
       case 1: {  // Two dims become one.
         if (rank < 2) return false;
@@ -153,7 +154,17 @@ class SizedGraph : public testing::WritingCalls {
         return x.value.size(d) > 1 &&
                call_by("narrow", {x.node, d, 0, None}, 3,
                        {quotient_of(length(x, d), 2)}, false);
-      case 7:  // Positions, as models of text add them.
+      case 7:
+        return testing::is_float(x.value) &&
+               call_by("div", {x.node, None}, 1, {length(x, d)}, false);
+      case 8: {
+        if (rank > 3) return false;
+        std::vector<Length> times(static_cast<size_t>(rank), fixed(1));
+        times.insert(times.begin(), length(x, d));
+        return x.value.size(d) < 6 &&
+               call_by(".repeat", {x.node, None}, 1, times);
+      }
+      case 9:  // Positions, as models of text add them.
         if (chance(0.5))
           return call_by("arange", {None}, 0, {length(x, rank - 1)}, false) &&
                  call("mul", {items_.back().node, 0.37}) &&
@@ -161,24 +172,14 @@ class SizedGraph : public testing::WritingCalls {
                  call("add", {x.node, items_.back().node});
         return call_by("arange", {None}, 0, {length(x, rank - 1)}, false) &&
                call("add", {x.node, items_.back().node});
-      case 8:
+      case 10:
         return call_by(one_of({"zeros", "ones"}), {None}, 0, sizes) &&
                call("cat", {Value::list({x.node, items_.back().node}), d});
-      case 9:
-        return testing::is_float(x.value) &&
-               call_by("div", {x.node, None}, 1, {length(x, d)}, false);
-      case 10:
+      default:
         return call_by("ones", {None}, 0,
                        {length(x, rank - 1), length(x, rank - 1)}) &&
                call(one_of({"tril", "triu"}), {items_.back().node}) &&
                call("mul", {items_.back().node, x.node});
-      default: {
-        if (rank > 3) return false;
-        std::vector<Length> times(static_cast<size_t>(rank), fixed(1));
-        times.insert(times.begin(), length(x, d));
-        return x.value.size(d) < 6 &&
-               call_by(".repeat", {x.node, None}, 1, times);
-      }
     }
   }
 
@@ -202,7 +203,7 @@ class SizedGraph : public testing::WritingCalls {
     return naming;
   }
 
-  bool writes_ = false, weights_named_ = false;
+  bool writes_ = false, makes_ = true, weights_named_ = false;
 };
 
 Tensor repeated(const Tensor& from, const Dims& sizes) {

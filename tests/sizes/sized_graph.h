@@ -11,6 +11,9 @@ namespace fxjit::testing_sizes {
 struct SizedCase {
   testing::RandomCase graph;  // All inputs are dense.
   SizeNaming naming;          // Equal sizes have one name, or none.
+  // Some calls write, and some tensors follow from sizes alone. The passes keep
+  // such memory apart from constants while sizes have names.
+  bool writes_made = false;
 };
 
 // Nothing if no size has a name.
