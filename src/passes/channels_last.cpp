@@ -163,7 +163,7 @@ Value concatenation(GraphBuilder& b, const ops::Op& op, const ValueList& args) {
     const Tensor t = val_of(part);
     if (t.dim() != rank) continue;  // torch skips old-style empty tensors.
     parts.push_back(part);
-    if (b.constant_of(part)) continue;  // Is written in any order.
+    if (b.is_constant(part)) continue;  // Is written in any order.
     is_channels_last(t) ? ++last : ++plain;
   }
   if (last == 0 || (rank < 4 && last < plain)) return {};

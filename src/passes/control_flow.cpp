@@ -7,7 +7,6 @@
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/normalize.h"
 #include "src/tensor/memory_order.h"
-#include "src/tensor/sizes/named.h"
 
 namespace fxjit::passes {
 namespace {
@@ -74,7 +73,6 @@ class ControlBuilder {
 
   Value build() {
     refuse_complex();
-    refuse_names();
     metas_ = {holder_, meta_of(call_.pred), meta_of(Value::list(call_.carried)),
               meta_of(Value::list(call_.xs)),
               meta_of(Value::list(call_.operands))};
@@ -99,12 +97,6 @@ class ControlBuilder {
         if (meta.is_tensor() && is_complex(meta.as_tensor().dtype()))
           builder_.refuse("its branches and bodies get complex numbers");
       }
-  }
-
-  void refuse_names() const {
-    for (const ValueList* values : {&call_.carried, &call_.xs, &call_.operands})
-      if (has_name(Value::list(meta_of(*values))))
-        builder_.refuse("its branches and bodies get named sizes");
   }
 
   ValueList of_body(size_t which) {

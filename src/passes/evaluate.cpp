@@ -112,20 +112,6 @@ Value arranged(const Value& value, const Value& val) {
   return made;
 }
 
-// What the interpreter gives, laid out as the graph says.
-Value as_planned(const Value& value, const Value& val) {
-  size_t next = 0;
-  return map_leaves(value, [&](const Value& leaf) -> Value {
-    const size_t at = next++;
-    if (!leaf.is_tensor()) return leaf;
-    const Value planned = val.is_tensor() ? val : val.at(at);
-    const bool same =
-        same_places(leaf.as_tensor().sizes(), leaf.as_tensor().strides(),
-                    planned.as_tensor().strides());
-    return same ? leaf : arranged(leaf, planned);
-  });
-}
-
 // Offsets of `val` count from the root's first element.
 Tensor view_of(const Tensor& root, const Tensor& val) {
   const auto item = static_cast<int64_t>(val.item_size());
@@ -203,6 +189,19 @@ Value viewed(const ModelGraph& model, const Value& outputs) {
 }
 
 }  // namespace
+
+Value as_planned(const Value& value, const Value& val) {
+  size_t next = 0;
+  return map_leaves(value, [&](const Value& leaf) -> Value {
+    const size_t at = next++;
+    if (!leaf.is_tensor()) return leaf;
+    const Value planned = val.is_tensor() ? val : val.at(at);
+    const bool same =
+        same_places(leaf.as_tensor().sizes(), leaf.as_tensor().strides(),
+                    planned.as_tensor().strides());
+    return same ? leaf : arranged(leaf, planned);
+  });
+}
 
 Value evaluate(const ModelGraph& model, std::span<const Value> inputs,
                const OnCall& on_call) {

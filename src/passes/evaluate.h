@@ -20,4 +20,8 @@ using OnCall = std::function<void(const fx::Node& node, const ValueList& args,
 Value evaluate(const ModelGraph& model, std::span<const Value> inputs,
                const OnCall& on_call = {});
 
+// What an eager call gave, laid out in memory as `val` says; where elements lie
+// in the same places, as it is.
+Value as_planned(const Value& value, const Value& val);
+
 }  // namespace fxjit::passes

@@ -50,10 +50,23 @@ struct Region {
   int32_t twin = -1;
 };
 
+// A tensor that follows from named sizes (fxjit/size.h) and constants: what a
+// call gives that the passes would compute if the sizes were numbers.
+struct MadeConstant {
+  // Stands for it among constants: a meta tensor with named sizes.
+  Tensor stand_in;
+  const ops::Op* op = nullptr;
+  ValueList args;  // With constants, or what stands for them.
+  Tensor present;  // For the sizes at hand.
+};
+
 struct ModelGraph {
   GraphForm form = GraphForm::normalized;
   std::unique_ptr<fx::Graph> graph;
   std::vector<Tensor> constants;  // get_attr "constant_<i>" names constants[i].
+  // How those of them are made that are stand-ins, each after what it is made
+  // of. None in a graph of numbers.
+  std::vector<MadeConstant> made;
   std::map<std::string, Region, std::less<>> regions;  // call_module targets.
   // Whose memory a tensor of the result is.
   struct Result {

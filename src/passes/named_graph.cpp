@@ -1,17 +1,24 @@
 #include "src/passes/named_graph.h"
 
+#include <algorithm>
+#include <unordered_set>
+
+#include "src/passes/evaluate.h"
+#include "src/passes/lowering/internal_ops.h"
 #include "src/passes/value_words.h"
 #include "src/tensor/sizes/named.h"
 
 namespace fxjit::passes {
 namespace {
 
-// What an opaque argument holds cannot be looked into.
+// What an opaque argument holds cannot be looked into. Bodies of branches and
+// loops are planned for numbers.
 void require_plain(const fx::Node& node) {
+  if (node.called_op() == &control_op()) return;
   for (const Value& arg : node.args())
     visit_leaves(arg, [&](const Value& leaf) {
       if (leaf.is_opaque())
-        throw NotImplementedError("a branch or loop among named sizes",
+        throw NotImplementedError("an object among named sizes",
                                   node.error_context());
     });
 }
@@ -20,7 +27,7 @@ void require_plain(const fx::Node& node) {
 
 NamedGraph::NamedGraph(ModelGraph model, std::unique_ptr<SizeTable> table)
     : model_(std::move(model)), table_(std::move(table)) {
-  make_constants();
+  find_made();
   collect(*model_.graph);
   for (auto& [name, region] : model_.regions) {
     collect(*region.graph);
@@ -44,42 +51,48 @@ size_t NamedGraph::counted_bytes() const {
          (table_->expressions() + table_->guards().size()) * kExpressionBytes;
 }
 
-// Whether the call gives one tensor that depends on named sizes alone: a call
-// of one op without tensors.
-bool NamedGraph::is_made_of_sizes(const fx::Node& node) const {
-  if (!node.is(fx::Opcode::call_module) || !node.args().empty()) return false;
-  const Region& region = model_.region(node);
-  if (region.kind != Region::Kind::call || node.val().size() != 1) return false;
-  const fx::Node& call = **region.graph->nodes().begin();
-  return call.called_op() &&
-         call.called_op()->row.purity == ops::Purity::pure &&
-         (has_name(call.val()) || has_name(Value::tuple(call.args())));
+// Constants that the fused graph reads, and what these are made of.
+void NamedGraph::find_made() {
+  std::unordered_set<const void*> wanted;
+  for (const fx::NodePtr node : model_.graph->nodes()) {
+    if (!node->is(fx::Opcode::get_attr)) continue;
+    const auto index =
+        static_cast<size_t>(node->meta().at("constant").as_int());
+    const Tensor& constant = model_.constants[index];
+    if (!constant.is_meta()) continue;
+    stand_ins_.emplace_back(index, constant);
+    wanted.insert(constant.id());
+  }
+  std::vector<MadeConstant> made = std::move(model_.made);
+  model_.made.clear();
+  for (size_t i = made.size(); i-- > 0;) {
+    if (!wanted.contains(made[i].stand_in.id())) continue;
+    for (const Value& arg : made[i].args)
+      visit_leaves(arg, [&](const Value& leaf) {
+        if (leaf.is_tensor()) wanted.insert(leaf.as_tensor().id());
+      });
+    made[i].present = {};
+    made_.push_back(std::move(made[i]));
+  }
+  std::ranges::reverse(made_);
 }
 
-// Constants in place of such calls, as in a graph that was made of numbers.
 void NamedGraph::make_constants() {
-  std::vector<fx::NodePtr> calls;
-  for (const fx::NodePtr node : model_.graph->nodes())
-    if (is_made_of_sizes(*node)) calls.push_back(node);
-  for (const fx::NodePtr node : calls) {
-    const auto region = model_.regions.find(node->target_name());
-    const fx::Node& call = **region->second.graph->nodes().begin();
-    const size_t index = model_.constants.size();
-    made_.push_back({index, call.called_op(), call.args()});
-    model_.constants.emplace_back();
-    const auto place = model_.graph->inserting_before(node);
-    const fx::NodePtr constant =
-        model_.graph->get_attr("constant_" + std::to_string(index));
-    constant->meta().set("constant", static_cast<int64_t>(index));
-    constant->meta().set("computed", true);
-    constant->set_val(node->val().at(0));
-    for (const fx::NodePtr item : node->users().list()) {
-      item->replace_all_uses_with(constant);
-      model_.graph->erase_node(item);
-    }
-    model_.graph->erase_node(node);
-    model_.regions.erase(region);
+  std::unordered_map<const void*, Tensor> known;
+  for (const MadeConstant& made : made_) {
+    ValueList args;
+    for (const Value& arg : made.args)
+      args.push_back(evaluated(map_leaves(arg, [&](const Value& leaf) {
+        const auto at =
+            leaf.is_tensor() ? known.find(leaf.as_tensor().id()) : known.end();
+        return at == known.end() ? leaf : Value(at->second);
+      })));
+    const Value result = ops::run_eager({*made.op, args});
+    known[made.stand_in.id()] =
+        as_planned(result, evaluated(made.stand_in)).as_tensor();
   }
+  for (const auto& [index, stand_in] : stand_ins_)
+    model_.constants[index] = known.at(stand_in.id());
 }
 
 void NamedGraph::collect(fx::Graph& graph) {
@@ -118,11 +131,7 @@ const ModelGraph* NamedGraph::at(std::span<const int64_t> names) {
     if (named.val >= 0) named.node->set_val(at(named.val));
     for (const auto& [i, arg] : named.args) named.node->set_arg(i, at(arg));
   }
-  for (const MadeConstant& made : made_) {
-    ValueList args;
-    for (const Value& arg : made.args) args.push_back(evaluated(arg));
-    model_.constants[made.index] = ops::run_eager({*made.op, args}).as_tensor();
-  }
+  make_constants();
   for (const auto& [region, domain] : domains_)
     region->domain = evaluated(domain);
   for (const auto& [i, view] : views_) model_.results[i].view = evaluated(view);

@@ -41,16 +41,9 @@ class NamedGraph {
     std::vector<std::pair<size_t, int32_t>> args;
   };
 
-  // A tensor made of numbers alone, which are named: a constant of each tuple.
-  struct MadeConstant {
-    size_t index;  // Among the model's constants.
-    const ops::Op* op;
-    ValueList args;
-  };
-
+  void find_made();
   void make_constants();
   size_t counted_bytes() const;
-  bool is_made_of_sizes(const fx::Node& node) const;
   void collect(fx::Graph& graph);
   int32_t place_of(const Value& value);
   Value evaluated(const Value& value) const;
@@ -64,7 +57,8 @@ class NamedGraph {
   std::vector<NamedNode> nodes_;
   std::vector<Value> distinct_;  // Many nodes have values alike.
   std::unordered_map<std::string, int32_t> places_;  // By ValueWords.
-  std::vector<MadeConstant> made_;
+  std::vector<MadeConstant> made_;  // What stand-ins need, in order.
+  std::vector<std::pair<size_t, Tensor>> stand_ins_;  // By number of constant.
   std::vector<std::pair<Region*, Dims>> domains_;
   std::vector<std::pair<size_t, Tensor>> views_;  // By number of the result.
 };

@@ -22,9 +22,9 @@
 #include "src/passes/memory/followed_writes.h"
 #include "src/passes/memory/memory_classes.h"
 #include "src/passes/memory/result_memory.h"
-#include "src/passes/named_calls.h"
 #include "src/passes/origins.h"
 #include "src/tensor/memory_order.h"
+#include "src/tensor/sizes/named.h"
 #include "src/tensor/sizes/table.h"
 
 namespace fxjit::passes {
@@ -291,8 +291,9 @@ class Normalizer {
       refuse(node, "views a place that only its numbers tell");
     if (ops::writes_input({op, bound}) && has_tensor({bound[0]}))
       return writes_.write(node, op, std::move(bound));
-    if (!has_proxy(bound) && !ops::draws_numbers({op, bound}))
-      return call_without_tensors(builder_, op, std::move(bound));
+    if (!has_proxy(bound) && !ops::draws_numbers({op, bound}) &&
+        !has_name(Value::tuple(bound)))
+      return ops::run_eager({op, bound});
     return builder_.call(op, std::move(bound));
   }
 

@@ -23,6 +23,7 @@ class Fuser {
     out_.form = GraphForm::fused;
     out_.graph = std::make_unique<fx::Graph>();
     out_.constants = model_.constants;
+    out_.made = model_.made;
     copies_.assign(model_.graph->id_bound(), nullptr);
     for (fx::NodePtr node : model_.graph->nodes())
       if (node->is(fx::Opcode::placeholder)) emit(node);

@@ -87,10 +87,10 @@ Value matmul(GraphBuilder& b, Value lhs, Value rhs) {
   if (row) lhs = call(b, "unsqueeze", {lhs, 0});
   if (column) rhs = call(b, "unsqueeze", {rhs, 1});
   Value result;
-  if (val_of(lhs).size(-1) == 1 && !b.constant_of(rhs)) {
+  if (val_of(lhs).size(-1) == 1 && !b.is_constant(rhs)) {
     result = call(b, "mul", {lhs, rhs});  // Outer products sum nothing.
   } else if ((val_of(lhs).size(-2) == 1 || val_of(rhs).size(-1) == 1) &&
-             !b.constant_of(rhs)) {
+             !b.is_constant(rhs)) {
     result = vector_product(b, lhs, rhs);
   } else if (val_of(rhs).dim() == 2) {
     result = contract(b, lhs, {rhs}, 0);
@@ -123,7 +123,7 @@ size_t right_factor(const ops::Op& op) {
 }
 
 bool is_constant_matrix(const GraphBuilder& b, const Value& factor) {
-  return b.constant_of(factor) && val_of(factor).dim() == 2;
+  return b.is_constant(factor) && val_of(factor).dim() == 2;
 }
 
 // A product of half types that is left to a kernel of its own.

@@ -73,6 +73,11 @@ fx::NodePtr GraphBuilder::node_of(const Value& proxy) {
 }
 
 const Tensor* GraphBuilder::constant_of(const Value& proxy) const {
+  const Tensor* const held = held_by(proxy);
+  return held && !held->is_meta() ? held : nullptr;
+}
+
+const Tensor* GraphBuilder::held_by(const Value& proxy) const {
   if (!proxy.is_proxy()) return nullptr;
   const fx::Node* node = node_of(proxy);
   if (!node->is(fx::Opcode::get_attr)) return nullptr;
@@ -111,6 +116,8 @@ Value GraphBuilder::constant(const Tensor& tensor, bool computed) {
         Tensor::meta(tensor.sizes(), tensor.dtype(), tensor.strides()));
     if (origin_) known->set_source(origin_->source());
   }
+  // Whose memory a stand-in is, the call tells that makes it.
+  if (tensor.is_meta()) return proxy(known);
   return proxy(known, {memory_of(tensor).id, known});
 }
 
@@ -317,6 +324,7 @@ ModelGraph GraphBuilder::finish(const Value& result) {
   model.form = options_.lower ? GraphForm::lowered : GraphForm::normalized;
   model.graph = std::move(graph_);
   model.constants = std::move(constants_);
+  model.made = std::move(made_);
   return model;
 }
 

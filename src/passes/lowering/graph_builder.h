@@ -98,8 +98,13 @@ class GraphBuilder {
 
   // The node behind a proxy of this builder.
   static fx::NodePtr node_of(const Value& proxy);
-  // The constant behind a proxy; null when it is not one.
+  // The constant behind a proxy; null when it is not one, or one whose numbers
+  // follow from named sizes.
   const Tensor* constant_of(const Value& proxy) const;
+  // Whether it is a constant of either kind.
+  bool is_constant(const Value& proxy) const { return held_by(proxy); }
+  // Takes over constants made of named sizes, before they are named.
+  void adopt(const std::vector<MadeConstant>& made);
 
   // `value` with tensors in place of constants.
   Value with_constants(const Value& value) const;
@@ -138,13 +143,20 @@ class GraphBuilder {
   void place(Proxy& made, const Value& viewed);
   int32_t new_memory(bool outside);
   Value fold(const ops::Op& op, const ValueList& args, const Value& val);
-  // Whether a call on constants is computed: now, or when its result is read,
-  // once for all graphs that have the call.
-  enum class Folding { none, now, once };
+  // The constant behind a proxy, or what stands for it.
+  const Tensor* held_by(const Value& proxy) const;
+  // Whether a call on constants is computed: now, when its result is read, once
+  // for all graphs that have the call, or for each tuple of sizes.
+  enum class Folding { none, now, once, sized };
   Folding folding_of(const ops::Op& op, const ValueList& args,
                      const Value& val) const;
   Tensor folded_once(const ops::Op& op, const ValueList& args,
                      const Value& val);
+  Tensor folded_for_sizes(const ops::Op& op, const ValueList& args);
+  // With numbers in place of named sizes, and tensors of these.
+  Value present_of(const Value& value) const;
+  Value folded_constant(const ops::Op& op, const ValueList& args,
+                        const Tensor& result, Folding how);
   Value split_views(const ops::Op& op, const ValueList& args, const Value& val);
   Value flatten_view(const Value& base, const Tensor& val);
   Value append(const ops::Op& op, const ValueList& args, const Value& val);
@@ -155,6 +167,8 @@ class GraphBuilder {
   fx::NodePtr last_input_ = nullptr;
   std::vector<Tensor> constants_;
   std::unordered_map<const void*, fx::NodePtr> constant_nodes_;
+  std::vector<MadeConstant> made_;
+  std::unordered_map<const void*, Tensor> presents_;  // By stand-in.
   std::unordered_multimap<size_t, fx::NodePtr> known_calls_;
   struct Folded {
     const ops::Op* op;

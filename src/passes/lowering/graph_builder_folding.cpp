@@ -14,16 +14,22 @@ namespace {
 // Results up to this size are computed at once.
 constexpr int64_t kFoldBytes = 1 << 20;
 
-int64_t bytes_of(const Tensor& tensor) {
+Size bytes_of(const Tensor& tensor) {
   return tensor.numel() * static_cast<int64_t>(tensor.item_size());
+}
+
+bool any_has_name(const ValueList& args) {
+  return std::ranges::any_of(args,
+                             [](const Value& arg) { return has_name(arg); });
 }
 
 }  // namespace
 
 // Views of constants are views of their memory; small results are computed.
 // Large ones are weights, kept once for all graphs of a module; what is larger
-// than its sources is computed by each call, that it takes no memory. Constants
-// have no named sizes.
+// than its sources is computed by each call, that it takes no memory. What
+// depends on named sizes is computed for each tuple of them, as it is for these
+// numbers; where calls write, its memory is followed as that of other results.
 GraphBuilder::Folding GraphBuilder::folding_of(const ops::Op& op,
                                                const ValueList& args,
                                                const Value& val) const {
@@ -32,33 +38,35 @@ GraphBuilder::Folding GraphBuilder::folding_of(const ops::Op& op,
   if (widens && !options_.lower) return Folding::none;
   const Tensor* only = nullptr;
   int tensors = 0, constants = 0;
-  int64_t source_bytes = 0;
-  bool of_made = false;
+  Size source_bytes = 0;
+  bool of_made = false, sized = has_name(val) || any_has_name(args);
   for (const Value& arg : args)
     visit_leaves(arg, [&](const Value& leaf) {
       if (!leaf.is_proxy()) return;
       ++tensors;
-      only = constant_of(leaf);
+      only = held_by(leaf);
       if (only == nullptr) return;
       ++constants;
       source_bytes += bytes_of(*only);
       of_made |= recipes_.know(*only);
+      sized |= only->is_meta();
     });
-  if (constants < tensors || has_name(val)) return Folding::none;
+  if (constants < tensors) return Folding::none;
+  if (sized && options_.is_written && options_.is_written())
+    return Folding::none;
   const Tensor& out = val.as_tensor();
   const bool view =
       tensors == 1 &&
       (op.row.lowering == ops::Lowering::view ||
        (op.row.lowering == ops::Lowering::reshape &&
         view_strides(only->sizes(), only->strides(), out.sizes())));
-  const int64_t bytes = bytes_of(out);
-  if (view || widens || (bytes <= kFoldBytes && !of_made)) return Folding::now;
-  const bool grows = bytes > std::max(kFoldBytes, source_bytes);
-  const bool keeps = options_.folded != nullptr && !grows &&
-                     !std::ranges::any_of(args, [](const Value& arg) {
-                       return has_name(arg);
-                     });
-  return keeps ? Folding::once : Folding::none;
+  const Folding now = sized ? Folding::sized : Folding::now;
+  if (view || widens || (sized && tensors == 0)) return now;
+  const Size bytes = bytes_of(out);
+  if (!of_made && bytes <= kFoldBytes) return now;
+  const bool grows = bytes > larger(kFoldBytes, source_bytes);
+  if (options_.folded == nullptr || grows) return Folding::none;
+  return sized ? Folding::sized : Folding::once;
 }
 
 // Undefined where how it is made takes too long to tell.
@@ -73,6 +81,48 @@ Tensor GraphBuilder::folded_once(const ops::Op& op, const ValueList& args,
   return made;
 }
 
+void GraphBuilder::adopt(const std::vector<MadeConstant>& made) {
+  made_ = made;
+  for (const MadeConstant& each : made)
+    presents_.emplace(each.stand_in.id(), each.present);
+}
+
+Value GraphBuilder::present_of(const Value& value) const {
+  return map_leaves(value, [&](const Value& leaf) -> Value {
+    if (leaf.is_named_size()) return hint(leaf.as_size());
+    if (!leaf.is_tensor() || !leaf.as_tensor().is_meta()) return leaf;
+    return presents_.at(leaf.as_tensor().id());
+  });
+}
+
+Tensor GraphBuilder::folded_for_sizes(const ops::Op& op,
+                                      const ValueList& args) {
+  const Tensor val = ops::infer({op, meta_of(args)}).as_tensor();
+  ValueList present;
+  for (const Value& arg : args) present.push_back(present_of(arg));
+  const Tensor stand_in = Tensor::meta(val.sizes(), val.dtype(), val.strides());
+  const Tensor made = ops::run_eager({op, present}).as_tensor();
+  made_.push_back({stand_in, &op, args, made});
+  presents_.emplace(stand_in.id(), made);
+  return stand_in;
+}
+
+Value GraphBuilder::folded_constant(const ops::Op&, const ValueList& args,
+                                    const Tensor& result, Folding how) {
+  const auto storage_of = [&](const Tensor& tensor) {
+    return how == Folding::sized ? present_of(tensor).as_tensor().storage()
+                                 : tensor.storage();
+  };
+  bool computed = true;  // Unless it is a view of what someone holds.
+  for (const Value& arg : args)
+    visit_leaves(arg, [&](const Value& leaf) {
+      if (const Tensor* tensor = held_by(leaf))
+        computed = computed && (storage_of(*tensor) != storage_of(result) ||
+                                node_of(leaf)->meta().contains("computed"));
+    });
+  return constant(result, computed);
+}
+
 Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
                          const Value& val) {
   const Folding how = folding_of(op, args, val);
@@ -83,20 +133,18 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
   for (; first != last; ++first)
     if (first->second.op == &op && identical(first->second.args, nodes))
       return proxy(first->second.constant);
-  bool computed = true;  // Unless it is a view of what someone holds.
   ValueList real;
-  for (const Value& arg : args) real.push_back(with_constants(arg));
-  const Tensor result = how == Folding::once
-                            ? folded_once(op, real, val)
+  for (const Value& arg : args)
+    real.push_back(map_leaves(arg, [&](const Value& leaf) -> Value {
+      const Tensor* const held = held_by(leaf);
+      return held ? Value(*held) : leaf;
+    }));
+  const Tensor result = how == Folding::once ? folded_once(op, real, val)
+                        : how == Folding::sized
+                            ? folded_for_sizes(op, real)
                             : ops::run_eager({op, real}).as_tensor();
   if (!result.defined()) return {};
-  for (const Value& arg : args)
-    visit_leaves(arg, [&](const Value& leaf) {
-      if (const Tensor* tensor = constant_of(leaf))
-        computed = computed && (tensor->storage() != result.storage() ||
-                                node_of(leaf)->meta().contains("computed"));
-    });
-  const fx::NodePtr made = node_of(constant(result, computed));
+  const fx::NodePtr made = node_of(folded_constant(op, args, result, how));
   folded_.emplace(hash, Folded{&op, nodes, made});
   // Equal calls share the constant, not the memory that it stands for.
   return proxy(made);

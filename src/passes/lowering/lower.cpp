@@ -110,6 +110,7 @@ ModelGraph lower(const ModelGraph& model, const LowerOptions& how) {
       how.results.empty() ? layouts_of_results(model) : how.results;
   const auto for_results = calls_for_results(model);
   GraphBuilder builder(options);
+  builder.adopt(model.made);
   std::vector<Value> values(model.graph->id_bound());
   const auto map = [&](const Value& value) {
     return map_leaves(value, [&](const Value& leaf) {

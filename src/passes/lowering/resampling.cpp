@@ -44,8 +44,7 @@ Value kept_rows(GraphBuilder& b, Size size) {
 // Tables of numbers are constants already, of the types that code reads.
 bool is_made(const GraphBuilder& b, const Value& table, std::string_view row,
              DType dtype) {
-  if (const Tensor* const known = b.constant_of(table))
-    return known->dtype() == dtype;
+  if (b.is_constant(table)) return val_of(table).dtype() == dtype;
   return table.is_proxy() &&
          GraphBuilder::node_of(table)->called_op() == &ops::get_op(row);
 }

@@ -6,6 +6,7 @@
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
+#include "src/passes/lowering/winograd_tile.h"
 #include "src/tensor/sizes/decision.h"
 
 namespace fxjit::passes {
@@ -52,16 +53,19 @@ double winograd_cost(const Sizes& s, int64_t tile) {
       weights / kBytesPerStep);
 }
 
-// 0 for direct sums.
 int64_t best_tile(const Sizes& s) {
-  const int64_t tile = winograd_cost(s, 2) < winograd_cost(s, 4) ? 2 : 4;
-  return winograd_cost(s, tile) < kWorthIt * direct_cost(s) ? tile : 0;
+  return winograd_cost(s, 2) < winograd_cost(s, 4) ? 2 : 4;
 }
 
-// Of images, rows, columns, channels and features.
-int64_t tile_for(std::span<const int64_t> s) {
+Sizes sizes_of(std::span<const int64_t> s) {
   const auto real = [&](size_t i) { return static_cast<double>(s[i]); };
-  return best_tile({real(0), real(1), real(2), real(3), real(4)});
+  return {real(0), real(1), real(2), real(3), real(4)};
+}
+
+// Of the sizes of winograd_tile().
+int64_t is_worth_it(std::span<const int64_t> sizes) {
+  const Sizes s = sizes_of(sizes);
+  return winograd_cost(s, best_tile(s)) < kWorthIt * direct_cost(s) ? 1 : 0;
 }
 
 bool all_are(const Dims& dims, Size value) {
@@ -78,21 +82,25 @@ bool has_transform(const ops::ConvParams& params, const Tensor& weight) {
 
 }  // namespace
 
+int64_t winograd_tile(std::span<const int64_t> sizes) {
+  return best_tile(sizes_of(sizes));
+}
+
 Value lower_winograd(GraphBuilder& b, const ops::ConvParams& params,
                      const Value& input, const Value& weight) {
   const Tensor filter = val_of(weight);
-  if (b.options().lowering->direct_convolutions || !b.constant_of(weight) ||
+  if (b.options().lowering->direct_convolutions || !b.is_constant(weight) ||
       filter.dtype() != DType::f32 || !has_transform(params, filter))
     return {};
   const Dims& out = params.output;
-  const int64_t tile =
-      decided("the tile of a convolution", tile_for,
-              {out[0], out[2], out[3], filter.size(1), filter.size(0)});
-  if (tile == 0) return {};
+  if (!decided("whether a convolution is computed by Winograd's transforms",
+               is_worth_it,
+               {out[0], out[2], out[3], filter.size(1), filter.size(0)}))
+    return {};
   Value last = call(b, "permute", {input, Dims{0, 2, 3, 1}});
   if (val_of(last).stride(3) != 1) last = b.call(materialize_op(), {last});
   return b.call(winograd_op(),
-                {last, weight, params.pad_before, params.pad_after, tile});
+                {last, weight, params.pad_before, params.pad_after});
 }
 
 }  // namespace fxjit::passes

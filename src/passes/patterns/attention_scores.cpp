@@ -164,7 +164,7 @@ std::optional<double> number_of(const ModelGraph& model, const Value& value) {
   if (!value.is_node() || !value.as_node()->is(fx::Opcode::get_attr))
     return std::nullopt;
   const Tensor& constant = model.constant(*value.as_node());
-  if (constant.numel() != 1 || constant.dim() != 0 ||
+  if (constant.is_meta() || constant.numel() != 1 || constant.dim() != 0 ||
       constant.dtype() == DType::boolean)
     return std::nullopt;
   return *constant.to(DType::f64).contiguous().data_as<double>();

@@ -48,7 +48,8 @@ class ByteTables {
 
  private:
   bool is_number(const fx::Node& node) const {
-    return node.is(fx::Opcode::get_attr) && node.val_tensor().numel() == 1;
+    return node.is(fx::Opcode::get_attr) && node.val_tensor().numel() == 1 &&
+           !model_.constant(node).is_meta();
   }
 
   // The tensor of 8 bits that all of the node's work reads; null for others.

@@ -41,7 +41,7 @@ bool constant_arg(const ModelGraph& model, const fx::Node& node, size_t arg,
   if (!value.is_node() || !value.as_node()->is(fx::Opcode::get_attr))
     return false;
   *out = model.constant(*value.as_node());
-  return out->dtype() == DType::f32;
+  return !out->is_meta() && out->dtype() == DType::f32;
 }
 
 std::optional<NormMatch> match_norm(const ModelGraph& model,

@@ -13,7 +13,7 @@ namespace {
 bool is_positive(const ModelGraph& model, const Value& scale) {
   if (!scale.as_node()->is(fx::Opcode::get_attr)) return false;
   const Tensor& known = model.constant(*scale.as_node());
-  return known.numel() == 1 && known.dtype() == DType::f32 &&
+  return !known.is_meta() && known.numel() == 1 && known.dtype() == DType::f32 &&
          *known.data_as<float>() > 0;
 }
 

@@ -46,7 +46,7 @@ const Tensor* known_number(const ModelGraph& model, const Value& value) {
   if (!value.is_node() || !value.as_node()->is(fx::Opcode::get_attr))
     return nullptr;
   const Tensor& tensor = model.constant(*value.as_node());
-  return tensor.numel() == 1 ? &tensor : nullptr;
+  return !tensor.is_meta() && tensor.numel() == 1 ? &tensor : nullptr;
 }
 
 // A scale by which every integer of 8 bits is found again: neither a product

@@ -40,14 +40,13 @@ ValueList with_constants(const ValueList& args,
 }
 
 // How the results of a body lie: as the call gives them, stacks slice by slice.
-std::vector<Dims> body_layouts(const passes::ControlSpec& spec, size_t which,
-                               size_t carried) {
-  if (spec.kind == ControlFlow::while_loop && which == 0) return {};
+std::vector<Dims> body_layouts(ControlFlow kind, const ValueList& results,
+                               size_t which, size_t carried) {
+  if (kind == ControlFlow::while_loop && which == 0) return {};
   std::vector<Dims> strides;
-  for (const Value& result : spec.results) {
+  for (const Value& result : results) {
     Dims own = result.as_tensor().strides();
-    if (spec.kind != ControlFlow::cond && strides.size() >= carried)
-      own.erase(0);
+    if (kind != ControlFlow::cond && strides.size() >= carried) own.erase(0);
     strides.push_back(own);
   }
   return strides;
@@ -86,7 +85,7 @@ void plan_control(PlanBuilder& builder, const RegionCall& call,
       passes::body_args(spec, with_constants(args, operands.constants));
   for (size_t i = 0; i < spec.bodies.size(); ++i) {
     const std::vector<Dims> layouts =
-        body_layouts(spec, i, step.carried.size());
+        body_layouts(spec.kind, result_metas(node), i, step.carried.size());
     const bool fails = spec.failing == i;
     const fx::GraphModule& body = *spec.bodies[fails ? 1 - i : i];
     const int32_t program = builder.add_body(

@@ -1,6 +1,7 @@
 // Regions around a Winograd convolution to steps.
 #include "src/passes/fusing/loop_facts.h"
 #include "src/passes/lowering/lower.h"
+#include "src/passes/lowering/winograd_tile.h"
 #include "src/program/planning/builder.h"
 #include "src/program/tiles/operands.h"
 
@@ -9,10 +10,12 @@ namespace {
 
 // Without fused multiply-adds products are rounded as well. Direct sums of few
 // channels are too short to round much; F(2) stays near them, F(4) does not.
-int64_t tile_of(const fx::Node& node, int64_t channels, CpuLevel level) {
+int64_t tile_of(const WinogradStep& step, CpuLevel level) {
   constexpr int64_t kFewChannels = 32;
-  if (level == CpuLevel::sse41 && channels < kFewChannels) return 2;
-  return node.arg(4).as_int();
+  if (level == CpuLevel::sse41 && step.channels < kFewChannels) return 2;
+  const int64_t sizes[] = {step.batch, step.out_height, step.out_width,
+                           step.channels, step.features};
+  return passes::winograd_tile(sizes);
 }
 
 }  // namespace
@@ -37,7 +40,7 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call) {
   step.input_batch = input.val.stride(0);
   step.input_row = input.val.stride(1);
   step.input_column = input.val.stride(2);
-  step.tile = tile_of(*node, step.channels, builder.level());
+  step.tile = tile_of(step, builder.level());
   std::vector<OperandRef> refs{input.ref(),
                                builder.pack_winograd(weight, step.tile)};
   bind_epilogue(call, *node, passes::contraction_batch_dims(*node), refs, step);

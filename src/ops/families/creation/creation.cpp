@@ -5,7 +5,6 @@
 #include "fxjit/functions_structured.h"
 #include "src/ops/families/creation/creation.h"
 #include "src/ops/families/shared/structured.h"
-#include "src/ops/table/counted.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
@@ -137,10 +136,6 @@ Range arange_of(const OpCall& call) {
   return range;
 }
 
-bool is_number(const Value& value, int64_t number) {
-  return value.is_int() && !value.is_named_size() && value.as_int() == number;
-}
-
 Value infer_arange(const OpCall& call) {
   const Range range = arange_of(call);
   return Tensor::meta({range.length}, range.dtype);
@@ -241,12 +236,5 @@ constexpr OpRow kCreationRows[] = {
 }  // namespace
 
 std::span<const OpRow> creation_rows() { return kCreationRows; }
-
-const Value* counted_end(const OpCall& call) {
-  if (call.op.name() != "arange" || !is_number(call[2], 1)) return nullptr;
-  if (call.has(1) && !is_number(call[0], 0)) return nullptr;
-  const Value& end = call.has(1) ? call[1] : call[0];
-  return end.is_int() ? &end : nullptr;
-}
 
 }  // namespace fxjit::ops
