@@ -37,6 +37,8 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call) {
   step.input_batch = input.val.stride(0);
   step.input_row = input.val.stride(1);
   step.input_column = input.val.stride(2);
+  step.input = input.val.dtype();
+  step.outside = node->arg(5).as_int();
   step.tile = tile_of(*node, step.channels, builder.level());
   std::vector<OperandRef> refs{input.ref(),
                                builder.pack_winograd(weight, step.tile)};
