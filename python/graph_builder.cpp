@@ -13,6 +13,7 @@
 #include "fxjit/error.h"
 #include "fxjit/exported.h"
 #include "python/options.h"
+#include "python/shared_weights.h"
 #include "python/values.h"
 #include "src/ops/table/data_dependent.h"
 #include "src/ops/table/randomness.h"
@@ -187,8 +188,11 @@ BuiltNode GraphBuilder::placeholder(const std::string& name, nb::handle like,
   return made(node, {}, like);
 }
 
-BuiltNode GraphBuilder::attribute(const std::string& name, nb::handle array) {
-  const Tensor tensor = tensor_of(array, name.c_str(), Extent::storage);
+BuiltNode GraphBuilder::attribute(const std::string& name, nb::handle array,
+                                  bool in_file) {
+  const Tensor tensor = in_file
+                            ? weight_in_file(array, name.c_str())
+                            : tensor_of(array, name.c_str(), Extent::storage);
   root_.set_attr(name, tensor);
   const fx::NodePtr node =
       graph().create_node(fx::Opcode::get_attr, name, {}, {}, name);

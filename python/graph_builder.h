@@ -38,8 +38,10 @@ class GraphBuilder {
   BuiltNode placeholder(const std::string& name, nanobind::handle like,
                         nanobind::handle sizes, const nanobind::args& given);
   // Adds an array as a member of the module. Its memory is used directly and
-  // must not change while programs of the graph exist.
-  BuiltNode attribute(const std::string& name, nanobind::handle array);
+  // must not change while programs of the graph exist. With `in_file`, it is a
+  // tensor as weight_in_file() takes it.
+  BuiltNode attribute(const std::string& name, nanobind::handle array,
+                      bool in_file);
   // Adds the graph of a branch or of a loop's body as a member of the module.
   // `body` has built it and ends it with `result`; it takes no calls
   // afterwards.

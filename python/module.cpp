@@ -15,6 +15,7 @@
 #include "python/options.h"
 #include "python/request_json.h"
 #include "python/request_message.h"
+#include "python/shared_weights.h"
 #include "python/weight_check.h"
 #include "src/ops/table/aliasing.h"
 #include "src/support/disk/mapping_guard.h"
@@ -52,7 +53,7 @@ void register_builders(nb::module_& module) {
       .def("placeholder", &GraphBuilder::placeholder, "name"_a, "like"_a.none(),
            "sizes"_a.none(), "given"_a, nb::keep_alive<0, 1>())
       .def("attribute", &GraphBuilder::attribute, "name"_a, "array"_a,
-           nb::keep_alive<0, 1>())
+           "in_file"_a = false, nb::keep_alive<0, 1>())
       .def("body", &GraphBuilder::body, "name"_a, "body"_a, "result"_a,
            nb::keep_alive<0, 1>())
       .def("call", &GraphBuilder::call, "target"_a, "args"_a, "kwargs"_a,
@@ -64,6 +65,7 @@ void register_builders(nb::module_& module) {
            nb::keep_alive<0, 1>())
       .def("compile", &GraphBuilder::compile, "result"_a, "options"_a,
            nb::rv_policy::take_ownership);
+  module.def("forget_shared_weights", &fxjit::python::forget_shared_weights);
   nb::class_<WeightCheck>(module, "WeightCheck")
       .def(nb::init<const std::vector<size_t>&, nb::list>(), "positions"_a,
            "args"_a)

@@ -63,6 +63,11 @@ WeightCheck::Weight WeightCheck::weight_of(size_t position, nb::handle tensor) {
   return weight;
 }
 
+WeightCheck::Mark WeightCheck::mark_of(nb::handle tensor) {
+  const Weight weight = weight_of(0, tensor);
+  return {weight.version, weight.word};
+}
+
 bool WeightCheck::changed(const Weight& weight, nb::handle now) {
   if (!now.is(weight.tensor)) return true;
   if (weight.version >= 0 && version_of(now) != weight.version) return true;

@@ -22,6 +22,14 @@ class WeightCheck {
   WeightCheck(const std::vector<size_t>& positions, nanobind::list args);
   bool changed(nanobind::list args) const;
 
+  // What is seen of a tensor beside its place: PyTorch's count of changes, -1
+  // where there is none, and the bytes in its middle.
+  struct Mark {
+    int64_t version;
+    uint64_t word;
+  };
+  static Mark mark_of(nanobind::handle tensor);
+
  private:
   struct Weight {
     size_t position;
@@ -30,7 +38,7 @@ class WeightCheck {
     const std::byte* data;
     int64_t version;  // -1: not counted (tensors made in inference mode).
     const std::byte* sample;  // Null: empty.
-    size_t sampled;  // Bytes, at most 8.
+    size_t sampled;           // Bytes, at most 8.
     uint64_t word;
   };
   static Weight weight_of(size_t position, nanobind::handle tensor);

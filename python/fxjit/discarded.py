@@ -1,15 +1,17 @@
 """Weights whose memory was given back: a file holds them from then on."""
 
+import logging
 import mmap
 import tempfile
 
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
 
-from .graphs import log
+log = logging.getLogger("fxjit")
 
 _ALIGNMENT = 64  # Bytes; as PyTorch's own memory.
-_files = WeakIdKeyDictionary()  # Tensor -> the mapping that it lies in.
+# Tensor -> the mapping that it lies in, and the address of its first element there.
+_files = WeakIdKeyDictionary()
 
 
 def discard(tensors):
@@ -31,12 +33,17 @@ def discard(tensors):
                                 offset=places[storage._cdata]).untyped_storage()
         place = (tensor.storage_offset(), tensor.size(), tensor.stride())
         tensor.data = torch.empty(0, dtype=tensor.dtype).set_(held, *place)
-        _files[tensor] = mapping
+        _files[tensor] = (mapping, tensor.data_ptr())
+
+
+def is_in_file(tensor):
+    """Whether discard() has moved the tensor's memory, and it lies there still."""
+    return tensor in _files and _files[tensor][1] == tensor.data_ptr()
 
 
 def _is_own(tensor):
     storage = tensor.untyped_storage()
-    return tensor not in _files and storage.resizable() and storage.nbytes() > 0
+    return not is_in_file(tensor) and storage.resizable() and storage.nbytes() > 0
 
 
 def _written(storages):

@@ -8,6 +8,7 @@ import torch
 from torch.fx.node import _get_qualified_name, map_arg
 
 from ._fxjit import BuiltNode, GraphBuilder, has_function, may_alias
+from .discarded import is_in_file
 
 log = logging.getLogger("fxjit")
 MAX_RANK = 8
@@ -164,7 +165,8 @@ class GraphReader:
     def _read_node(self, node):
         if node.op == "placeholder":
             if node in self.attributes:
-                return self.builder.attribute(node.name, self.attributes[node])
+                weight = self.attributes[node]
+                return self.builder.attribute(node.name, weight, is_in_file(weight))
             value = node.meta.get("val")
             return self.builder.placeholder(node.name, known_of(value), sizes_of(value),
                                             *node.args)

@@ -9,7 +9,7 @@ from torch._functorch.aot_autograd import aot_module_simplified
 from torch.export import exported_program
 
 from . import decompositions
-from ._fxjit import check_options
+from ._fxjit import check_options, forget_shared_weights
 from .compiled_graph import CompiledGraph
 from .graphs import gives_views, is_known, log
 
@@ -43,6 +43,7 @@ def backend(graph_module, example_inputs, *, options=None, **others):
 
 def refresh(module=None):
     """As fxjit.refresh."""
+    forget_shared_weights()
     held = None
     if module is not None:
         held = {id(t) for t in (*module.parameters(), *module.buffers())}

@@ -47,11 +47,16 @@ Value run_merged_linear(const ValueList& args) {
 Value run_winograd(const ValueList& args) {
   const Dims before = args[2].as_dims(), after = args[3].as_dims();
   const Value planes = eager_call("permute", {args[0], Dims{0, 3, 1, 2}});
-  const Value padded =
-      eager_call("constant_pad_nd",
-                 {planes, Dims{before[1], after[1], before[0], after[0]}, 0.0});
-  return eager_call(
-      "permute", {eager_call("conv2d", {padded, args[1]}), Dims{0, 2, 3, 1}});
+  const Value padded = eager_call(
+      "constant_pad_nd",
+      {planes, Dims{before[1], after[1], before[0], after[0]}, args[4]});
+  const Dims none(2, 0), ones(2, 1);
+  const Value sums =
+      is_integral(args[0].as_tensor().dtype())
+          ? eager_call("fxjit.integer_conv",
+                       {padded, args[1], ones, none, none, ones, 1})
+          : eager_call("conv2d", {padded, args[1]});
+  return eager_call("permute", {sums, Dims{0, 2, 3, 1}});
 }
 
 Value masked(const Value& scores, const Value& mask, const Value& kind,

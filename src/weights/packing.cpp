@@ -16,10 +16,10 @@ constexpr size_t kAlignment = support::AlignedBlock::kAlignment;
 int64_t bytes_of(const Weight& weight, CpuLevel level) {
   if (weight.spec.winograd_tile) {
     const Tensor& filter = weight.pieces.front();
-    return 4 *
-           winograd_elements(winograd_panels(filter.size(0),
-                                             weight.spec.winograd_tile, level),
-                             filter.size(1));
+    return 4 * winograd_elements(
+                   winograd_panels(filter.size(0), weight.spec.winograd_tile,
+                                   level),
+                   filter.size(1) / winograd_word_channels(filter.dtype()));
   }
   if (quad_group(weight.coding.format))
     return QuadLayout(weight.spec.depth, weight.spec.columns,
@@ -58,14 +58,24 @@ PackSource source_of(const Tensor& t) {
 
 Tensor numbers_of(const Tensor& t) { return for_one_reading(t).to(DType::f32); }
 
-void pack_filter(const Weight& weight, CpuLevel level, float* out) {
-  const Tensor filter = numbers_of(weight.pieces.front());
-  const Dims& strides = filter.strides();
-  pack_winograd({static_cast<const float*>(filter.data()),
-                 filter.size(0),
-                 filter.size(1),
-                 {strides[0], strides[1], strides[2], strides[3]}},
-                weight.spec.winograd_tile, level, out);
+template <typename T>
+WinogradWeight<T> filter_of(const Tensor& t) {
+  const Dims& strides = t.strides();
+  return {static_cast<const T*>(t.data()),
+          t.size(0),
+          t.size(1),
+          {strides[0], strides[1], strides[2], strides[3]}};
+}
+
+void pack_filter(const Weight& weight, CpuLevel level, std::byte* out) {
+  const Tensor& filter = weight.pieces.front();
+  if (filter.dtype() == DType::i8)
+    pack_winograd(filter_of<int8_t>(for_one_reading(filter)), level,
+                  reinterpret_cast<int16_t*>(out));
+  else
+    pack_winograd(filter_of<float>(numbers_of(filter)),
+                  weight.spec.winograd_tile, level,
+                  reinterpret_cast<float*>(out));
 }
 
 }  // namespace
@@ -123,7 +133,7 @@ std::vector<PackSource> sources_of(const Weight& weight,
 bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
   auto* floats = reinterpret_cast<float*>(out);
   if (weight.spec.winograd_tile) {
-    pack_filter(weight, level, floats);
+    pack_filter(weight, level, out);
     return false;
   }
   if (const int group = quad_group(weight.coding.format)) {

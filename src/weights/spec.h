@@ -27,7 +27,7 @@ struct PackSpec {
   bool batched = false;
   // Tile size of the Winograd transform (see winograd.h), or 0 for a plain
   // matrix. If set, there is one piece, of shape [features, channels, 3,
-  // 3], and depth and columns are unused.
+  // 3], of i8 or a type of floats, and depth and columns are unused.
   int64_t winograd_tile = 0;
   // Formats to choose from, best first, if the numbers fit one of them; else
   // the weight is kept as f32.

@@ -52,7 +52,7 @@ void add_scaled(Lanes& a, double factor, const Lanes& b) {
 // All frequencies of the windows of `count` features from `first` and one
 // channel, `step` floats apart.
 void transform_windows(const WeightTransform& transform,
-                       const WinogradWeight& weight, int64_t first,
+                       const WinogradWeight<float>& weight, int64_t first,
                        int64_t channel, int64_t count, int64_t step,
                        float* out) {
   const float* window =
@@ -79,6 +79,30 @@ void transform_windows(const WeightTransform& transform,
     }
 }
 
+// Four times the frequencies of a window of bytes, `step` numbers apart.
+void transform_bytes(const WinogradWeight<int8_t>& weight, int64_t feature,
+                     int64_t channel, int64_t step, int16_t* out) {
+  const int8_t* const window =
+      weight.data + feature * weight.strides[0] + channel * weight.strides[1];
+  // Twice the transform of three numbers.
+  const auto twice = [](int a, int b, int c) {
+    return std::array<int, 4>{2 * a, a + b + c, a - b + c, 2 * c};
+  };
+  std::array<std::array<int, 4>, 3> columns;
+  for (size_t x = 0; x < columns.size(); ++x) {
+    const int8_t* const top =
+        window + static_cast<int64_t>(x) * weight.strides[3];
+    columns[x] =
+        twice(top[0], top[weight.strides[2]], top[2 * weight.strides[2]]);
+  }
+  for (size_t y = 0; y < 4; ++y)
+    for (const int number :
+         twice(columns[0][y], columns[1][y], columns[2][y])) {
+      *out = static_cast<int16_t>(number);
+      out += step;
+    }
+}
+
 }  // namespace
 
 // Panels of two vectors leave registers for as many tiles as hide the latency
@@ -93,14 +117,14 @@ WinogradPanels winograd_panels(int64_t features, int64_t tile, CpuLevel level) {
   return panels;
 }
 
-int64_t winograd_elements(const WinogradPanels& panels, int64_t channels) {
-  return panels.panels * panels.width() * panels.frequencies * channels;
+int64_t winograd_elements(const WinogradPanels& panels, int64_t words) {
+  return panels.panels * panels.width() * panels.frequencies * words;
 }
 
 // Channel by channel through a buffer: frequencies lie so far apart, often by a
 // power of two, that single floats would fall out of the cache between writes.
-void pack_winograd(const WinogradWeight& weight, int64_t tile, CpuLevel level,
-                   float* out) {
+void pack_winograd(const WinogradWeight<float>& weight, int64_t tile,
+                   CpuLevel level, float* out) {
   const WeightTransform transform = weight_transform(tile);
   const WinogradPanels panels = winograd_panels(weight.features, tile, level);
   const int64_t width = panels.width();
@@ -118,6 +142,28 @@ void pack_winograd(const WinogradWeight& weight, int64_t tile, CpuLevel level,
         std::copy_n(
             row.data() + f * width, width,
             out + ((p * panels.frequencies + f) * weight.channels + c) * width);
+    }
+}
+
+void pack_winograd(const WinogradWeight<int8_t>& weight, CpuLevel level,
+                   int16_t* out) {
+  const WinogradPanels panels = winograd_panels(weight.features, 2, level);
+  const int64_t pair = winograd_word_channels(DType::i8);
+  const int64_t words = weight.channels / pair;
+  const int64_t row = panels.width() * pair;  // A word of all features.
+  std::vector<int16_t> made(static_cast<size_t>(panels.frequencies * row));
+  for (int64_t p = 0; p < panels.panels; ++p)
+    for (int64_t word = 0; word < words; ++word) {
+      std::fill(made.begin(), made.end(), int16_t{0});
+      const int64_t first = p * panels.width();
+      const int64_t count = std::min(panels.width(), weight.features - first);
+      for (int64_t n = 0; n < count; ++n)
+        for (int64_t i = 0; i < pair; ++i)
+          transform_bytes(weight, first + n, word * pair + i, row,
+                          made.data() + n * pair + i);
+      for (int64_t f = 0; f < panels.frequencies; ++f)
+        std::copy_n(made.data() + f * row, row,
+                    out + ((p * panels.frequencies + f) * words + word) * row);
     }
 }
 

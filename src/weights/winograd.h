@@ -6,12 +6,13 @@
 #include <cstdint>
 
 #include "fxjit/cpu_level.h"
+#include "fxjit/dtype.h"
 
 namespace fxjit::weights {
 
 // The layout of transformed weights, from sizes and CPU level alone:
-// [features / width][frequency][channels][width], zeros behind the last
-// feature.
+// [features / width][frequency][words][width], zeros behind the last feature. A
+// word is a channel of f32, or a pair of channels of i16.
 struct WinogradPanels {
   int64_t lanes = 0;
   int64_t vectors = 0;  // Vectors of a panel.
@@ -25,18 +26,29 @@ struct WinogradPanels {
 };
 
 WinogradPanels winograd_panels(int64_t features, int64_t tile, CpuLevel level);
-int64_t winograd_elements(const WinogradPanels& panels, int64_t channels);
+int64_t winograd_elements(const WinogradPanels& panels, int64_t words);
+
+// Channels of a word, by the type of the weight or of what it is multiplied by.
+constexpr int64_t winograd_word_channels(DType dtype) {
+  return dtype == DType::i8 || dtype == DType::u8 ? 2 : 1;
+}
 
 // A weight [features, channels, 3, 3], strides in elements.
+template <typename T>
 struct WinogradWeight {
-  const float* data;
+  const T* data;
   int64_t features;
   int64_t channels;
   int64_t strides[4];
 };
 
 // Transforms in double precision and packs into `out` (winograd_elements).
-void pack_winograd(const WinogradWeight& weight, int64_t tile, CpuLevel level,
-                   float* out);
+void pack_winograd(const WinogradWeight<float>& weight, int64_t tile,
+                   CpuLevel level, float* out);
+
+// Four times the transform of F(2), which is whole, of an even number of
+// channels (twice winograd_elements).
+void pack_winograd(const WinogradWeight<int8_t>& weight, CpuLevel level,
+                   int16_t* out);
 
 }  // namespace fxjit::weights

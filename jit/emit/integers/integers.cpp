@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "jit/emit/epilogue.h"
+#include "jit/emit/integers/pairs.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/skeletons.h"
 #include "src/weights/quads.h"
@@ -274,7 +275,8 @@ class IntegerEmitter {
 
   // Sums of two products of u8 and s8, saturated in 16 bits; of two i16, in 32.
   Value* pairs(Value* rows, Value* factors) {
-    if (has_shorts()) return added_pairs(as_shorts(rows), as_shorts(factors));
+    if (has_shorts())
+      return sums_of_pairs(b_, as_shorts(b_, rows), as_shorts(b_, factors));
     switch (width_of(rows)) {
       case 128:
         return call(llvm::Intrinsic::x86_ssse3_pmadd_ub_sw_128, rows, factors);
@@ -291,27 +293,9 @@ class IntegerEmitter {
         vector->getType()->getPrimitiveSizeInBits().getFixedValue());
   }
 
-  Value* as_shorts(Value* bytes) {
-    const auto shorts = static_cast<int>(width_of(bytes) / 16);
-    return b_.ir().CreateBitCast(bytes, b_.vec(b_.i16(), shorts));
-  }
-
   // Sums of two in 32 bits.
   Value* widened(Value* shorts) {
-    return added_pairs(shorts, b_.integer(shorts->getType(), 1));
-  }
-
-  // Sums of two products of i16 in 32 bits.
-  Value* added_pairs(Value* x, Value* y) {
-    switch (width_of(x)) {
-      case 128:
-        return call(llvm::Intrinsic::x86_sse2_pmadd_wd, x, y);
-      case 256:
-        return call(llvm::Intrinsic::x86_avx2_pmadd_wd, x, y);
-      default:
-        break;
-    }
-    return call(llvm::Intrinsic::x86_avx512_pmaddw_d_512, x, y);
+    return sums_of_pairs(b_, shorts, b_.integer(shorts->getType(), 1));
   }
 
   Value* call(llvm::Intrinsic::ID intrinsic, Value* a, Value* b) {

@@ -10,7 +10,18 @@ using program::TileAccess;
 using program::WinogradForm;
 using program::WinogradNumber;
 
-// One vector of channels, `offset` bytes from the pixels' first.
+// A vector of channels' words. Integers are widened to 16 bits.
+Value* load_pixel(const WinogradPart& part, Value* address) {
+  VectorBuilder& b = part.b;
+  if (!part.form.is_integer()) return b.load_raw(b.vec(b.f32()), address);
+  const int channels = 2 * b.lanes();
+  Value* bytes = b.load_raw(b.vec(b.i8(), channels), address);
+  llvm::Type* wide = b.vec(b.i16(), channels);
+  return part.form.input == DType::u8 ? b.ir().CreateZExt(bytes, wide)
+                                      : b.ir().CreateSExt(bytes, wide);
+}
+
+// One vector of words, `offset` bytes from the pixels' first.
 void emit_input_block(const WinogradPart& part, Value* offset, Value* out) {
   VectorBuilder& b = part.b;
   emit_winograd_input(
@@ -18,7 +29,7 @@ void emit_input_block(const WinogradPart& part, Value* offset, Value* out) {
       [&](int row, int column) {
         const int64_t at = row * part.form.places_row() + column;
         Value* address = b.load_raw(b.ptr(), b.offset(b.arg(1), b.ptr(), at));
-        return b.load_raw(b.vec(b.f32()), b.offset_bytes(address, offset));
+        return load_pixel(part, b.offset_bytes(address, offset));
       },
       [&](int row, int column, Value* value) {
         part.store(value, out, (row * part.form.points() + column) * b.lanes());
@@ -28,13 +39,14 @@ void emit_input_block(const WinogradPart& part, Value* offset, Value* out) {
 void emit_input(const WinogradPart& part) {
   VectorBuilder& b = part.b;
   // The last block may overlap the one before.
-  Value* last = b.sub(part.number(WinogradNumber::channels), b.i64(b.lanes()));
+  Value* last = b.sub(part.number(WinogradNumber::words), b.i64(b.lanes()));
   Value* blocks = part.number(WinogradNumber::channel_blocks);
   Value* each = part.number(WinogradNumber::channel_block_floats);
   b.loop(b.i64(0), blocks, b.i64(1), [&](Value* block) {
-    Value* channel = b.min(part.times(block, b.lanes()), last);
+    Value* word = b.min(part.times(block, b.lanes()), last);
     Value* out = b.offset(b.arg(2), b.f32(), b.mul(block, each));
-    emit_input_block(part, part.times(channel, 4), out);
+    emit_input_block(part, part.times(word, part.form.is_integer() ? 2 : 4),
+                     out);
   });
   b.ret();
 }
@@ -55,7 +67,7 @@ class Output {
     VectorBuilder& b = part_.b;
     const auto pixels =
         static_cast<uint64_t>(part_.form.tile * part_.form.tile);
-    kept_ = b.stack_slot(llvm::ArrayType::get(b.vec(b.f32()), pixels));
+    kept_ = b.stack_slot(llvm::ArrayType::get(part_.sums_type(), pixels));
     Value* features = last_panel_ ? part_.number(WinogradNumber::last_features)
                                   : b.i64(part_.form.width());
     Value* whole = b.ir().CreateUDiv(features, b.i64(b.lanes()));
@@ -125,6 +137,8 @@ class Output {
                             (row * form.points() + column) * form.width());
         },
         [&](int row, int column, Value* value) {
+          // Weights are four times as large.
+          if (form.is_integer()) value = part_.b.ir().CreateAShr(value, 2);
           part_.store(value, kept_,
                       (row * form.tile + column) * part_.b.lanes());
         });

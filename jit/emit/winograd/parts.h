@@ -21,11 +21,16 @@ struct WinogradPart {
   Value* batch_stride(size_t i) const { return number(first_stride(i)); }
   Value* row_stride(size_t i) const { return number(first_stride(i) + 1); }
 
-  Value* load(Value* base, int64_t elements) const {
-    return b.load_aligned(b.offset(base, b.f32(), elements));
+  // What transformed numbers are summed in.
+  llvm::Type* sums_type() const {
+    return b.vec(form.is_integer() ? b.i32() : b.f32());
   }
-  void store(Value* value, Value* base, int64_t elements) const {
-    b.store_aligned(value, b.offset(base, b.f32(), elements));
+  Value* load(Value* base, int64_t words) const {
+    return b.load_raw(sums_type(), b.offset(base, b.f32(), words),
+                      4 * b.lanes());
+  }
+  void store(Value* value, Value* base, int64_t words) const {
+    b.store_aligned(value, b.offset(base, b.f32(), words));
   }
   Value* times(Value* index, int64_t factor) const {
     return b.mul(index, b.i64(factor));

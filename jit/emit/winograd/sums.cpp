@@ -1,4 +1,5 @@
 // Products over the channels of a Winograd kernel.
+#include "jit/emit/integers/pairs.h"
 #include "jit/emit/winograd/parts.h"
 
 namespace fxjit::jit {
@@ -7,7 +8,7 @@ namespace {
 using program::WinogradForm;
 using program::WinogradNumber;
 
-// Steps of a block's channels that are emitted side by side.
+// Steps of a block's words that are emitted side by side.
 constexpr int64_t kChannelStep = 4;
 
 class Sums {
@@ -19,15 +20,12 @@ class Sums {
 
   void emit() {
     VectorBuilder& b = part_.b;
-    Value* channels = part_.number(WinogradNumber::channels);
-    Value* whole = b.ir().CreateUDiv(channels, b.i64(b.lanes()));
-    Values totals =
-        part_.form.short_part
-            ? short_parts(whole, part_.form.short_part)
-            : whole_parts(whole, part_.number(WinogradNumber::part_blocks));
+    Value* words = part_.number(WinogradNumber::words);
+    Value* whole = b.ir().CreateUDiv(words, b.i64(b.lanes()));
+    Values totals = parts(whole);
     if (part_.form.channel_rest) {  // One more block, which overlaps.
       Value* first = part_.times(whole, b.lanes());
-      Value* rest = b.sub(channels, first);
+      Value* rest = b.sub(words, first);
       totals = add(totals, block_sums(whole, b.sub(b.i64(b.lanes()), rest),
                                       first, rest, 1, zeros()));
     }
@@ -42,7 +40,7 @@ class Sums {
   int64_t vectors() const { return part_.form.vectors; }
   Values zeros() const {
     return Values(static_cast<size_t>(tiles_ * vectors()),
-                  part_.b.splat_f32(0));
+                  llvm::Constant::getNullValue(part_.sums_type()));
   }
   Values add(const Values& totals, const Values& sums) const {
     Values results;
@@ -51,24 +49,35 @@ class Sums {
     return results;
   }
 
-  // Parts of `each` blocks.
-  Values whole_parts(Value* blocks, Value* each) {
+  // Sums of integers are exact however long they are.
+  Values parts(Value* blocks) {
+    if (part_.form.is_integer()) return chain(part_.b.i64(0), blocks);
+    if (part_.form.short_part)
+      return short_parts(blocks, part_.form.short_part);
+    return whole_parts(blocks, part_.number(WinogradNumber::part_blocks));
+  }
+
+  // Of blocks [first, end).
+  Values chain(Value* first, Value* end) {
     VectorBuilder& b = part_.b;
     return b.loop(
-        b.i64(0), blocks, each, zeros(),
-        [&](Value* first, const Values& totals) {
-          Value* end = b.min(b.add(first, each), blocks);
-          return add(totals, b.loop(first, end, b.i64(1), zeros(),
-                                    [&](Value* block, const Values& sums) {
-                                      return block_sums(
-                                          block, b.i64(0),
-                                          part_.times(block, b.lanes()),
-                                          b.i64(b.lanes()), kChannelStep, sums);
-                                    }));
+        first, end, b.i64(1), zeros(), [&](Value* block, const Values& sums) {
+          return block_sums(block, b.i64(0), part_.times(block, b.lanes()),
+                            b.i64(b.lanes()), kChannelStep, sums);
         });
   }
 
-  // Parts of `each` channels of a block.
+  // Parts of `each` blocks.
+  Values whole_parts(Value* blocks, Value* each) {
+    VectorBuilder& b = part_.b;
+    return b.loop(b.i64(0), blocks, each, zeros(),
+                  [&](Value* first, const Values& totals) {
+                    Value* end = b.min(b.add(first, each), blocks);
+                    return add(totals, chain(first, end));
+                  });
+  }
+
+  // Parts of `each` words of a block.
   Values short_parts(Value* blocks, int64_t each) {
     VectorBuilder& b = part_.b;
     const int64_t parts = b.lanes() / each;
@@ -83,21 +92,21 @@ class Sums {
         });
   }
 
-  // `count` channels of a block from `first`, the first of them being
-  // `channel`.
-  Values block_sums(Value* block, Value* first, Value* channel, Value* count,
+  // `count` words of a block from `first`, the first of them being the pixel's
+  // `word`.
+  Values block_sums(Value* block, Value* first, Value* word, Value* count,
                     int64_t step, const Values& sums) {
     VectorBuilder& b = part_.b;
     const int64_t width = part_.form.width();
     Value* inputs =
         b.offset(b.offset(b.arg(1), b.f32(), b.mul(block, block_floats_)),
                  b.f32(), first);
-    Value* weights = b.offset(b.arg(2), b.f32(), part_.times(channel, width));
+    Value* weights = b.offset(b.arg(2), b.f32(), part_.times(word, width));
     return b.loop(b.i64(0), count, b.i64(step), sums,
                   [&](Value* k, const Values& carried) {
                     Values next = carried;
                     if (part_.form.fetches_ahead && step == kChannelStep)
-                      fetch_ahead(b.add(channel, k));
+                      fetch_ahead(b.add(word, k));
                     Value* column = b.offset(inputs, b.f32(), k);
                     Value* row =
                         b.offset(weights, b.f32(), part_.times(k, width));
@@ -108,11 +117,11 @@ class Sums {
   }
 
   // Prefetches the share of the next weights that belongs to kChannelStep
-  // channels: two groups prefetch half of the weights each.
-  void fetch_ahead(Value* channel) {
+  // words: two groups prefetch half of the weights each.
+  void fetch_ahead(Value* word) {
     VectorBuilder& b = part_.b;
     const int64_t bytes = part_.form.width() * 4 / 2;
-    Value* at = b.offset_bytes(b.arg(4), part_.times(channel, bytes));
+    Value* at = b.offset_bytes(b.arg(4), part_.times(word, bytes));
     for (int64_t byte = 0; byte < bytes * kChannelStep; byte += kCacheLine)
       b.prefetch(b.offset_bytes(at, byte), 2);
   }
@@ -123,14 +132,20 @@ class Sums {
     for (int64_t v = 0; v < vectors(); ++v)
       weights.push_back(part_.load(row, (i * vectors() + v) * b.lanes()));
     for (int64_t t = 0; t < tiles_; ++t) {
-      Value* x = b.load_broadcast(
-          DType::f32,
-          b.offset(column, b.f32(), t * part_.form.tile_floats() + i));
+      Value* x = b.splat(b.load_raw(
+          part_.form.is_integer() ? b.i32() : b.f32(),
+          b.offset(column, b.f32(), t * part_.form.tile_floats() + i)));
       for (int64_t v = 0; v < vectors(); ++v) {
         Value*& sum = sums[static_cast<size_t>(t * vectors() + v)];
-        sum = b.fma(x, weights[static_cast<size_t>(v)], sum);
+        sum = added(sum, x, weights[static_cast<size_t>(v)]);
       }
     }
+  }
+
+  Value* added(Value* sum, Value* x, Value* weights) {
+    VectorBuilder& b = part_.b;
+    if (!part_.form.is_integer()) return b.fma(x, weights, sum);
+    return b.add(sum, sums_of_pairs(b, as_shorts(b, x), as_shorts(b, weights)));
   }
 
   const WinogradPart& part_;

@@ -24,8 +24,10 @@ class Winograd {
     places_ = floats(inputs_, number(WinogradNumber::places_at));
     transform_ = make_winograd_input(b_, form_);
     multiply_ = make_winograd_sums(b_, form_);
-    b_.loop(b_.i64(0), channels_, b_.i64(1),
-            [&](Value* c) { b_.store_raw(b_.f32(0), floats(zeros_, c)); });
+    Value* outside =
+        b_.ir().CreateTrunc(number(WinogradNumber::outside), b_.i32());
+    b_.loop(b_.i64(0), words_, b_.i64(1),
+            [&](Value* word) { b_.store_raw(outside, floats(zeros_, word)); });
     b_.loop(call_.begin(), call_.end(), b_.i64(1),
             [&](Value* task) { emit_task(task, b_.eq(task, call_.begin())); });
     b_.ret();
@@ -47,7 +49,7 @@ class Winograd {
   }
 
   void read_numbers() {
-    channels_ = number(WinogradNumber::channels);
+    words_ = number(WinogradNumber::words);
     out_height_ = number(WinogradNumber::out_height);
     out_width_ = number(WinogradNumber::out_width);
     tiles_ = number(WinogradNumber::tiles);
@@ -121,15 +123,17 @@ class Winograd {
     });
   }
 
-  // Addresses of the pixels of a tile's input, those outside being zeros: a
+  // Addresses of the pixels of a tile's input, those outside being constant: a
   // vector for each row.
   void emit_places(const Place& place) {
     const auto lanes = static_cast<int>(form_.places_row());
     const auto stride = [&](WinogradNumber which) {
       return b_.splat(number(which), lanes);
     };
-    Value* image = floats(
-        operands_[0], b_.mul(place.image, number(WinogradNumber::input_batch)));
+    llvm::Type* type = b_.memory_type(form_.input);
+    Value* image =
+        b_.offset(operands_[0], type,
+                  b_.mul(place.image, number(WinogradNumber::input_batch)));
     Value* left = b_.sub(place.x, number(WinogradNumber::pad_left));
     Value* columns = b_.add(b_.splat(left, lanes), b_.iota(b_.i64(), lanes));
     Value* columns_inside =
@@ -142,7 +146,7 @@ class Winograd {
       Value* y = b_.add(top, b_.i64(r));
       Value* start = b_.mul(y, number(WinogradNumber::input_row));
       Value* row = b_.add(offsets, b_.splat(start, lanes));
-      Value* pixels = b_.ir().CreateGEP(b_.f32(), image, row);
+      Value* pixels = b_.ir().CreateGEP(type, image, row);
       Value* row_inside = b_.splat(
           b_.lt(y, number(WinogradNumber::height), /*is_unsigned=*/true),
           lanes);
@@ -154,7 +158,7 @@ class Winograd {
 
   // Frequency by frequency, a group of tiles at a time.
   void emit_sums(Value* panel, Value* groups) {
-    Value* each = times(channels_, form_.width());
+    Value* each = times(words_, form_.width());
     Value* first =
         floats(operands_[1], b_.mul(panel, times(each, form_.frequencies())));
     b_.loop(b_.i64(0), b_.i64(form_.frequencies()), b_.i64(1), [&](Value* f) {
@@ -228,7 +232,7 @@ class Winograd {
   KernelArgs call_;
   WinogradPart part_;
   Values operands_;
-  Value *channels_ = nullptr, *out_height_ = nullptr, *out_width_ = nullptr,
+  Value *words_ = nullptr, *out_height_ = nullptr, *out_width_ = nullptr,
         *tiles_ = nullptr, *panels_ = nullptr;
   Value* inputs_ = nullptr;
   Value* sums_ = nullptr;

@@ -220,6 +220,23 @@ Value lower_by_channel(GraphBuilder& b, const ValueList& args, Window window,
   return channels_to_front(b, typed(b, moved, args[9]));
 }
 
+// The sums of all windows by transforms, [N, OH, OW, O]; none where direct ones
+// are better.
+Value transformed_sums(GraphBuilder& b, const Value& x, const Value& filter,
+                       Window window, const Value& zero) {
+  const Dims ones(2, 1);
+  if (window.stride != ones || window.dilation != ones) return {};
+  Value image = channels_to_back(b, x);
+  const Tensor* const known = b.constant_of(zero);
+  if (window.is_padded() && !known && !zero.is_none()) {
+    image = padded_by(b, image, window, zero);
+    window.before = window.after = {0, 0};
+  }
+  return lower_integer_winograd(b, with_last_dim_dense(b, image), filter,
+                                window.before, window.after,
+                                known ? number_of(*known) : 0);
+}
+
 }  // namespace
 
 Value lower_integer_conv(GraphBuilder& b, const ops::Op&,
@@ -238,10 +255,14 @@ Value lower_integer_conv(GraphBuilder& b, const ops::Op&,
   if (by_channel)
     return lower_by_channel(b, args, window,
                             Tensor(*b.constant_of(weight.numbers)));
-  const Value image = with_last_dim_dense(b, padded_image(b, x, window, zero));
   const Value matrix = window_matrix(b, weight.numbers);
-  const Value sums = b.call(
-      contract_op(), {windows_of(b, image, window), Value::list({matrix})});
+  Value sums = transformed_sums(b, x, weight.numbers, window, zero);
+  if (sums.is_none()) {
+    const Value image =
+        with_last_dim_dense(b, padded_image(b, x, window, zero));
+    sums = b.call(contract_op(),
+                  {windows_of(b, image, window), Value::list({matrix})});
+  }
   const Value moved = without_zeros(b, sums, {x, zero}, {matrix, {}});
   return channels_to_front(b, typed(b, moved, args[9]));
 }

@@ -149,7 +149,8 @@ Value infer_winograd(const ops::OpCall& call) {
   return Tensor::meta(
       {input[0], input[1] + before[0] + after[0] - 2,
        input[2] + before[1] + after[1] - 2, call.tensor(1).size(0)},
-      call.tensor(0).dtype());
+      is_integral(call.tensor(0).dtype()) ? DType::i32
+                                          : call.tensor(0).dtype());
 }
 
 namespace {

@@ -74,7 +74,7 @@ constexpr ops::OpRow kInternalOps[] = {
      .facts = {.product = {.added = 2, .right_by_column = true},
                .native = ops::NativeCalls::products}},
     {.name = "fxjit.winograd",
-     .schema = "input, weight, pad_before, pad_after",
+     .schema = "input, weight, pad_before, pad_after, outside",
      .names = "",
      .lowering = Lowering::contraction,
      .infer = infer_winograd},

@@ -91,5 +91,11 @@ Value lower_pool_window(GraphBuilder& builder, const ops::PoolParams& params,
 // none for others.
 Value lower_winograd(GraphBuilder& builder, const ops::ConvParams& params,
                      const Value& input, const Value& weight);
+// The sums of a 3x3 convolution of stride 1 of integers of 8 bits, [N, H, W, C]
+// with C dense, by a constant [O, C, 3, 3] of i8, likewise. What lies outside
+// is `outside`.
+Value lower_integer_winograd(GraphBuilder& builder, const Value& image,
+                             const Value& weight, const Dims& before,
+                             const Dims& after, int64_t outside);
 
 }  // namespace fxjit::passes

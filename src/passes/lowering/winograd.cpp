@@ -1,6 +1,7 @@
 // 3x3 convolutions by Winograd's minimal filtering, where that is less work.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "src/ops/eager/convolution.h"
 #include "src/passes/lowering/internal_ops.h"
@@ -27,19 +28,24 @@ struct Sizes {
   double images, rows, columns, channels, features;
 };
 
-// Taps that fall on padding are not computed.
-double direct_cost(const Sizes& s) {
-  const double taps =
-      (3 - 2 / std::max(1.0, s.rows)) * (3 - 2 / std::max(1.0, s.columns));
-  const double weights = 9 * 4 * s.channels * s.features;
+double direct_cost(const Sizes& s, double taps, double weight_bytes) {
+  const double weights = 9 * weight_bytes * s.channels * s.features;
   return std::max(
       s.images * s.rows * s.columns * taps * s.channels * s.features / 16,
       weights / kBytesPerStep);
 }
 
+// Taps that fall on padding are not computed.
+double direct_cost(const Sizes& s) {
+  const double taps =
+      (3 - 2 / std::max(1.0, s.rows)) * (3 - 2 / std::max(1.0, s.columns));
+  return direct_cost(s, taps, sizeof(float));
+}
+
 // Transforms of a tile's inputs and sums for 16 channels and 16 features, as
 // measured, and the products, which are a little less even than direct ones.
-double winograd_cost(const Sizes& s, int64_t tile) {
+double winograd_cost(const Sizes& s, int64_t tile,
+                     double weight_bytes = sizeof(float)) {
   const double input = tile == 4 ? 200 : 65, output = tile == 4 ? 160 : 55;
   constexpr double kUneven = 1.05;
   const auto size = static_cast<double>(tile);
@@ -47,7 +53,7 @@ double winograd_cost(const Sizes& s, int64_t tile) {
   const double tiles =
       s.images * std::ceil(s.rows / size) * std::ceil(s.columns / size);
   const double products = frequencies * s.channels * s.features / 16 * kUneven;
-  const double weights = frequencies * 4 * s.channels * s.features;
+  const double weights = frequencies * weight_bytes * s.channels * s.features;
   return std::max(
       tiles * (products + s.channels / 16 * input + s.features / 16 * output),
       weights / kBytesPerStep);
@@ -57,6 +63,7 @@ int64_t best_tile(const Sizes& s) {
   return winograd_cost(s, 2) < winograd_cost(s, 4) ? 2 : 4;
 }
 
+// Of images, rows, columns, channels and features.
 Sizes sizes_of(std::span<const int64_t> s) {
   const auto real = [&](size_t i) { return static_cast<double>(s[i]); };
   return {real(0), real(1), real(2), real(3), real(4)};
@@ -66,6 +73,14 @@ Sizes sizes_of(std::span<const int64_t> s) {
 int64_t is_worth_it(std::span<const int64_t> sizes) {
   const Sizes s = sizes_of(sizes);
   return winograd_cost(s, best_tile(s)) < kWorthIt * direct_cost(s) ? 1 : 0;
+}
+
+// Products of pairs of 16 bits take as long as those of quads of 8 bits with
+// what these need beside.
+int64_t pays_for_integers(std::span<const int64_t> s) {
+  const Sizes sizes = sizes_of(s);
+  return winograd_cost(sizes, 2, sizeof(int16_t)) <
+         kWorthIt * direct_cost(sizes, 9, 1);
 }
 
 bool all_are(const Dims& dims, Size value) {
@@ -80,10 +95,39 @@ bool has_transform(const ops::ConvParams& params, const Tensor& weight) {
          weight.size(0) >= kChannels && weight.size(1) >= kChannels;
 }
 
+// Pairs of channels fill a vector of every level, and four times the sums are
+// in the range of i32.
+bool has_integer_transform(const Tensor& filter) {
+  constexpr int64_t kFewest = 32;
+  constexpr int64_t kMost =
+      std::numeric_limits<int32_t>::max() / (4 * 9 * 255 * 128);
+  const int64_t channels = filter.size(1);
+  return filter.dtype() == DType::i8 && filter.size(2) == 3 &&
+         filter.size(3) == 3 && filter.size(0) >= kChannels &&
+         channels >= kFewest && channels <= kMost && channels % 2 == 0;
+}
+
 }  // namespace
 
 int64_t winograd_tile(std::span<const int64_t> sizes) {
   return best_tile(sizes_of(sizes));
+}
+
+Value lower_integer_winograd(GraphBuilder& b, const Value& image,
+                             const Value& weight, const Dims& before,
+                             const Dims& after, int64_t outside) {
+  const Tensor filter = val_of(weight), t = val_of(image);
+  if (b.options().lowering->direct_convolutions ||
+      !has_integer_transform(filter))
+    return {};
+  const Size rows = t.size(1) + before[0] + after[0] - 2;
+  const Size columns = t.size(2) + before[1] + after[1] - 2;
+  const bool pays =
+      decided("whether a convolution of integers is transformed",
+              pays_for_integers,
+              {t.size(0), rows, columns, filter.size(1), filter.size(0)}) != 0;
+  if (!pays) return {};
+  return b.call(winograd_op(), {image, weight, before, after, outside});
 }
 
 Value lower_winograd(GraphBuilder& b, const ops::ConvParams& params,
@@ -100,7 +144,7 @@ Value lower_winograd(GraphBuilder& b, const ops::ConvParams& params,
   Value last = call(b, "permute", {input, Dims{0, 2, 3, 1}});
   if (val_of(last).stride(3) != 1) last = b.call(materialize_op(), {last});
   return b.call(winograd_op(),
-                {last, weight, params.pad_before, params.pad_after});
+                {last, weight, params.pad_before, params.pad_after, 0});
 }
 
 }  // namespace fxjit::passes

@@ -8,9 +8,11 @@
 namespace fxjit::program {
 namespace {
 
-// Without fused multiply-adds products are rounded as well. Direct sums of few
+// Integers have one tile. Without fused multiply-adds products are rounded as
+// well. Direct sums of few
 // channels are too short to round much; F(2) stays near them, F(4) does not.
 int64_t tile_of(const WinogradStep& step, CpuLevel level) {
+  if (is_integral(step.input)) return 2;
   constexpr int64_t kFewChannels = 32;
   if (level == CpuLevel::sse41 && step.channels < kFewChannels) return 2;
   const int64_t sizes[] = {step.batch, step.out_height, step.out_width,
@@ -40,6 +42,8 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call) {
   step.input_batch = input.val.stride(0);
   step.input_row = input.val.stride(1);
   step.input_column = input.val.stride(2);
+  step.input = input.val.dtype();
+  step.outside = node->arg(4).as_int();
   step.tile = tile_of(step, builder.level());
   std::vector<OperandRef> refs{input.ref(),
                                builder.pack_winograd(weight, step.tile)};

@@ -30,9 +30,10 @@ WinogradForm winograd_form(const WinogradStep& step) {
   form.lanes = shape.panels.lanes;
   form.vectors = shape.panels.vectors;
   form.group = shape.group;
+  form.input = step.input;
   const int64_t part = part_channels(step.channels);
-  form.short_part = part < form.lanes ? part : 0;
-  form.channel_rest = step.channels % form.lanes != 0;
+  form.short_part = !form.is_integer() && part < form.lanes ? part : 0;
+  form.channel_rest = step.words() % form.lanes != 0;
   const int64_t last = last_features(step);
   form.last_panel = last != form.width();
   form.whole_panels = shape.panels.panels > 1 || !form.last_panel;
@@ -49,16 +50,20 @@ std::string form_key(const WinogradForm& form) {
         int64_t{form.last_panel}, int64_t{form.feature_rest},
         int64_t{form.fetches_ahead}})
     text += " " + std::to_string(number);
+  if (form.is_integer()) text += " " + std::string(dtype_name(form.input));
   return text + form.epilogue_key();
 }
 
 // In the order of WinogradNumber.
 std::vector<int64_t> winograd_numbers(const WinogradStep& step) {
   const WinogradShape& shape = step.shape;
+  // A word of four equal bytes.
+  const int64_t outside =
+      int64_t{static_cast<uint8_t>(step.outside)} * 0x01010101;
   std::vector<int64_t> numbers{
       step.height,
       step.width,
-      step.channels,
+      step.words(),
       step.out_height,
       step.out_width,
       step.pad_top,
@@ -76,7 +81,8 @@ std::vector<int64_t> winograd_numbers(const WinogradStep& step) {
       part_channels(step.channels) / shape.panels.lanes,
       shape.sums_at,
       shape.zeros_at,
-      shape.places_at};
+      shape.places_at,
+      outside};
   FXJIT_CHECK(numbers.size() == static_cast<size_t>(WinogradNumber::count),
               "winograd: the numbers of a step are not those of its code");
   for (const auto* accesses : {&step.extras, &step.outputs})

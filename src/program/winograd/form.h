@@ -19,19 +19,21 @@ struct WinogradForm : Epilogue {  // Without sizes.
   using Fn = KernelFn;
 
   int64_t tile = 0;
+  DType input = DType::f32;
   int64_t lanes = 0;
   int64_t vectors = 0;  // Of a panel.
   int64_t group = 0;    // Tiles whose sums are in registers at once.
   // Channels summed in one chain where that is less than a vector of them, else
   // 0.
   int64_t short_part = 0;
-  bool channel_rest = false;  // Channels are no multiple of the lanes.
+  bool channel_rest = false;  // Words are no multiple of the lanes.
   bool whole_panels = false;  // There are panels without padding.
   bool last_panel = false;    // There is one with padding, ...
   bool feature_rest = false;  // ... and features in a vector of padding.
   // Weights come from memory: the next ones are fetched during the sums.
   bool fetches_ahead = false;
 
+  bool is_integer() const { return input != DType::f32; }
   int64_t points() const { return tile + 2; }
   int64_t frequencies() const { return points() * points(); }
   int64_t width() const { return lanes * vectors; }
@@ -53,7 +55,7 @@ std::string form_key(const WinogradForm& form);
 enum class WinogradNumber : uint8_t {
   height,
   width,
-  channels,
+  words,  // Of a pixel's channels.
   out_height,
   out_width,
   pad_top,
@@ -72,6 +74,7 @@ enum class WinogradNumber : uint8_t {
   sums_at,
   zeros_at,
   places_at,
+  outside,  // A word of what lies outside of the input.
   count,
 };
 

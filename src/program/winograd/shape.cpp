@@ -35,10 +35,14 @@ int64_t group_of(int64_t tiles, int64_t most) {
 // has as many tiles as the cache holds.
 int64_t groups_of_block(const WinogradStep& step, const WinogradShape& shape) {
   constexpr int64_t kCachedTiles = 768 << 10;
+  // Weights of integers are half as large, and products read them as fast.
+  constexpr int64_t kCachedIntegers = 256 << 10;
   const int64_t least = ceil_div(16, shape.group);
   if (!shape.weights_exceed_cache) return least;
-  const int64_t each = 4 * shape.slots * (step.channels + shape.panels.width());
-  return std::max(least, kCachedTiles / (each * shape.group));
+  const int64_t each = 4 * shape.slots * (step.words() + shape.panels.width());
+  const int64_t cached =
+      step.input == DType::f32 ? kCachedTiles : kCachedIntegers;
+  return std::max(least, cached / (each * shape.group));
 }
 
 }  // namespace
@@ -48,7 +52,7 @@ WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {
   shape.panels = weights::winograd_panels(step.features, step.tile, level);
   constexpr int64_t kCachedWeights = 1 << 20;  // Bytes.
   shape.weights_exceed_cache =
-      weights::winograd_elements(shape.panels, step.channels) * 4 >
+      weights::winograd_elements(shape.panels, step.words()) * 4 >
       kCachedWeights;
   shape.tiles = step.batch * ceil_div(step.out_height, step.tile) *
                 ceil_div(step.out_width, step.tile);
@@ -58,14 +62,14 @@ WinogradShape winograd_shape(const WinogradStep& step, CpuLevel level) {
   shape.tile_blocks = std::max<int64_t>(
       1, ceil_div(shape.groups, groups_of_block(step, shape)));
   shape.block = ceil_div(shape.groups, shape.tile_blocks) * shape.group;
-  shape.channel_blocks = ceil_div(step.channels, shape.panels.lanes);
+  shape.channel_blocks = ceil_div(step.words(), shape.panels.lanes);
   // Regions begin with a cache line.
   constexpr int64_t kLine = support::kLineFloats;
   shape.sums_at = shape.channel_blocks * shape.channel_block_floats();
   shape.sums_at = ceil_div(shape.sums_at, kLine) * kLine;
   shape.zeros_at = shape.sums_at + shape.block * shape.sums_floats();
   shape.zeros_at = ceil_div(shape.zeros_at, kLine) * kLine;
-  shape.places_at = shape.zeros_at + ceil_div(step.channels, kLine) * kLine;
+  shape.places_at = shape.zeros_at + ceil_div(step.words(), kLine) * kLine;
   const int64_t places_row = step.tile == 4 ? 8 : 4;
   shape.total = shape.places_at + 2 * (step.tile + 2) * places_row;
   return shape;

@@ -3,6 +3,11 @@
 // transformed weights frequency by frequency (a matrix product over channels),
 // and transformed back. What planner, packing and code generator must agree on.
 //
+// Integers of 8 bits are transformed in 16 bits, exactly: their sums are
+// products of pairs of channels, a pair being a word of 32 bits where floats
+// have one channel. Weights are four times as large, so that halves are whole,
+// and the sums transformed back a multiple of four.
+//
 // F(4) has the points 0, +-sqrt(1/2), +-sqrt(2), infinity, whose rounding
 // errors are half of those of 0, +-1, +-2; F(2) has 0, +-1, infinity.
 #pragma once
@@ -31,12 +36,12 @@ struct WinogradShape {
   // Distance between the tiles in scratch, in frequencies. It is odd, so that
   // tiles do not share sets of the first-level cache.
   int64_t slots = 0;
-  int64_t channel_blocks = 0;  // Vectors of channels; the last one ends with
-                               // the last channel and may overlap.
-  // Scratch regions, in floats from its start.
+  int64_t channel_blocks = 0;  // Vectors of channels' words; the last one ends
+                               // with the last word and may overlap.
+  // Scratch regions, in floats or other words from its start.
   // Inputs come first: [channel_blocks][block][slots][lanes].
   int64_t sums_at = 0;    // [block][slots][panel width]
-  int64_t zeros_at = 0;   // [channels], read in place of padding.
+  int64_t zeros_at = 0;   // [words], read in place of padding.
   int64_t places_at = 0;  // Addresses of a tile's pixels, [m + 2][4 or 8].
   int64_t total = 0;
 

@@ -22,10 +22,11 @@ StepPlan WinogradStep::plan(CpuLevel level) const {
   const auto results = static_cast<double>(features);
   plan.flops = 2 * products +
                images * places * results * body_operations(epilogue, level);
-  plan.bytes = 4.0 * (images * static_cast<double>(height * width) *
-                          static_cast<double>(channels) +
-                      static_cast<double>(
-                          weights::winograd_elements(shape.panels, channels))) +
+  plan.bytes = images * static_cast<double>(height * width) *
+                   static_cast<double>(channels) *
+                   static_cast<double>(dtype_size(input)) +
+               4.0 * static_cast<double>(
+                         weights::winograd_elements(shape.panels, words())) +
                epilogue_bytes(images, places, results);
   return plan;
 }
@@ -36,7 +37,8 @@ StepFacts WinogradStep::facts() const {
           {"width", std::to_string(out_width)},
           {"channels", std::to_string(channels)},
           {"features", std::to_string(features)},
-          {"tile", std::to_string(tile)}};
+          {"tile", std::to_string(tile)},
+          {"input", std::string(dtype_name(input))}};
 }
 
 std::vector<InPlacePair> WinogradStep::in_place() const {
