@@ -9,8 +9,8 @@ namespace fxjit::program {
 namespace {
 
 // Integers have one tile. Without fused multiply-adds products are rounded as
-// well. Direct sums of few
-// channels are too short to round much; F(2) stays near them, F(4) does not.
+// well. Direct sums of few channels are too short to round much; F(2) stays near
+// them, F(4) does not.
 int64_t tile_of(const WinogradStep& step, CpuLevel level) {
   if (is_integral(step.input)) return 2;
   constexpr int64_t kFewChannels = 32;
