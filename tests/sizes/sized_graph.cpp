@@ -32,7 +32,8 @@ class SizedGraph : public testing::WritingCalls {
         input = input.as_tensor().contiguous();
     SizeNaming naming = name_sizes();
     if (naming.names.empty()) return std::nullopt;
-    return SizedCase{std::move(case_), std::move(naming), writes_ && makes_};
+    return SizedCase{std::move(case_), std::move(naming), writes_ && makes_,
+                     writes_};
   }
 
  private:

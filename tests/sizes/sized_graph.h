@@ -14,6 +14,7 @@ struct SizedCase {
   // Some calls write, and some tensors follow from sizes alone. The passes keep
   // such memory apart from constants while sizes have names.
   bool writes_made = false;
+  bool writes = false;  // Some calls may.
 };
 
 // Nothing if no size has a name.

@@ -30,15 +30,16 @@ bool any_has_name(const ValueList& args) {
 // than its sources is computed by each call, that it takes no memory. What
 // depends on named sizes is computed for each tuple of them, as it is for these
 // numbers; where calls write, its memory is followed as that of other results.
+// A captured graph of numbers has tensors, and no calls, in place of all that
+// follows from sizes alone.
 GraphBuilder::Folding GraphBuilder::folding_of(const ops::Op& op,
                                                const ValueList& args,
                                                const Value& val) const {
   if (!is_foldable(op) || !val.is_tensor()) return Folding::none;
-  const bool widens = ops::facts_of(op).widens;
-  if (widens && !options_.lower) return Folding::none;
   const Tensor* only = nullptr;
   int tensors = 0, constants = 0;
   Size source_bytes = 0;
+  bool alone = !options_.lower;
   bool of_made = false, sized = has_name(val) || any_has_name(args);
   for (const Value& arg : args)
     visit_leaves(arg, [&](const Value& leaf) {
@@ -50,10 +51,14 @@ GraphBuilder::Folding GraphBuilder::folding_of(const ops::Op& op,
       source_bytes += bytes_of(*only);
       of_made |= recipes_.know(*only);
       sized |= only->is_meta();
+      alone = alone && node_of(leaf)->meta().contains("computed");
     });
   if (constants < tensors) return Folding::none;
   if (sized && options_.is_written && options_.is_written())
     return Folding::none;
+  if (sized && (alone || tensors == 0)) return Folding::sized;
+  const bool widens = ops::facts_of(op).widens;
+  if (widens && !options_.lower) return Folding::none;
   const Tensor& out = val.as_tensor();
   const bool view =
       tensors == 1 &&
@@ -61,7 +66,7 @@ GraphBuilder::Folding GraphBuilder::folding_of(const ops::Op& op,
        (op.row.lowering == ops::Lowering::reshape &&
         view_strides(only->sizes(), only->strides(), out.sizes())));
   const Folding now = sized ? Folding::sized : Folding::now;
-  if (view || widens || (sized && tensors == 0)) return now;
+  if (view || widens) return now;
   const Size bytes = bytes_of(out);
   if (!of_made && bytes <= kFoldBytes) return now;
   const bool grows = bytes > larger(kFoldBytes, source_bytes);
@@ -129,7 +134,10 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
   if (how == Folding::none) return {};
   const ValueList nodes = nodes_of(args);
   const size_t hash = call_hash(op, nodes);
+  // As tensors of a captured graph, which are not compared.
+  const bool apart = how == Folding::sized && !options_.lower;
   auto [first, last] = folded_.equal_range(hash);
+  if (apart) first = last;
   for (; first != last; ++first)
     if (first->second.op == &op && identical(first->second.args, nodes))
       return proxy(first->second.constant);
@@ -145,7 +153,7 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
                             : ops::run_eager({op, real}).as_tensor();
   if (!result.defined()) return {};
   const fx::NodePtr made = node_of(folded_constant(op, args, result, how));
-  folded_.emplace(hash, Folded{&op, nodes, made});
+  if (!apart) folded_.emplace(hash, Folded{&op, nodes, made});
   // Equal calls share the constant, not the memory that it stands for.
   return proxy(made);
 }
