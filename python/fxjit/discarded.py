@@ -1,5 +1,6 @@
 """Weights whose memory was given back: a file holds them from then on."""
 
+import contextlib
 import logging
 import mmap
 import tempfile
@@ -57,4 +58,7 @@ def _written(storages):
             end += -(-storage.nbytes() // _ALIGNMENT) * _ALIGNMENT
         file.truncate(end)
         file.flush()
-        return mmap.mmap(file.fileno(), end, access=mmap.ACCESS_COPY), places
+        mapping = mmap.mmap(file.fileno(), end, access=mmap.ACCESS_COPY)
+    with contextlib.suppress(OSError):  # Kernels without huge pages.
+        mapping.madvise(mmap.MADV_NOHUGEPAGE)  # Looking at a few bytes would map 2 MiB.
+    return mapping, places

@@ -193,6 +193,7 @@ Coding Store::survey(const Weight& weight, const std::vector<Format>& formats) {
         !formats.empty() && quad_group(formats.front())
             ? find_quad_coding(weight)
             : find_coding(sources_of(weight, kept), weight.spec.depth, formats);
+    for (const Tensor& piece : weight.pieces) release_pages(piece);
   }
   return *coding->found;
 }

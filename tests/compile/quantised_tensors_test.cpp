@@ -232,25 +232,36 @@ TEST(QuantisedTensors, WeightsOfFloatProducts) {
     }
 }
 
-// As torchao writes it: a cast, a product, a scale.
+// As torchao writes it: a cast, a product, a scale; before and after
+// torch.export has taken the cast apart, in f32 and in halves.
 TEST(QuantisedTensors, CastWeightsStayNarrow) {
   const Tensor w = all_bytes(DType::i8, 1100);
-  const Tensor x = testing::random_tensor({9, kNumbers});
+  const Tensor numbers = testing::random_tensor({9, kNumbers});
   const Tensor scale = Tensor::full({1100}, 1.0f);
-  const auto gm = fx::symbolic_trace(nn::lambda(
-      "Model", {"x"},
-      [&](nn::Module& self, Value x) {
-        const Value weight = method(self.attr("weight"), "to", {DType::f32});
-        return matmul(x, transpose(weight, 0, 1)) * scale;
-      },
-      {{"weight", nn::Parameter(w)}}));
-  compile(*gm, testing::quick());
-  EXPECT_EQ(testing::value_difference(gm(x), real_product(x, w, 0, scale), 1e-5,
-                                      0.05),
-            "");
-  const auto steps = testing::steps_for(*gm, ValueList{x});
-  ASSERT_EQ(steps.size(), 1u);
-  EXPECT_EQ(steps[0].label, "matmul+mul");
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
+    for (const bool is_aten : {false, true}) {
+      const Tensor input = numbers.to(dtype);
+      const auto gm = fx::symbolic_trace(nn::lambda(
+          "Model", {"x"},
+          [&](nn::Module& self, Value x) {
+            const Value weight =
+                is_aten ? function("torch.ops.aten._to_copy.default",
+                                   {self.attr("weight")}, {{"dtype", dtype}})
+                        : method(self.attr("weight"), "to", {dtype});
+            return matmul(x, transpose(weight, 0, 1)) * scale.to(dtype);
+          },
+          {{"weight", nn::Parameter(w)}}));
+      compile(*gm, testing::quick());
+      const bool is_half = dtype != DType::f32;
+      const Value wanted = real_product(input.to(DType::f32), w, 0, scale);
+      EXPECT_EQ(testing::value_difference(method(gm(input), "to", {DType::f32}),
+                                          wanted, is_half ? 1e-2 : 1e-5,
+                                          is_half ? 0.5 : 0.05),
+                "");
+      const auto steps = testing::steps_for(*gm, ValueList{input});
+      ASSERT_EQ(steps.size(), is_half ? 2u : 1u);
+      EXPECT_THAT(steps.back().label, ::testing::StartsWith("matmul"));
+    }
 }
 
 }  // namespace TEST_FILE

@@ -1,10 +1,12 @@
 """torch.compile(model, backend="fxjit", options={"discard": True})."""
 
+import pathlib
 import subprocess
 import sys
 import tempfile
 import textwrap
 
+import fxjit
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
@@ -99,6 +101,38 @@ def grown_mib(discard):
 
 def test_memory_is_given_back():
     assert grown_mib(True) < grown_mib(False) - 0.9 * 64
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "f16", "int8"])
+def test_weights_are_packed_once_for_many_rows_and_one(kind):
+    script = pathlib.Path(__file__).parents[2] / "bench/python/weights_memory.py"
+    result = subprocess.run([sys.executable, script, kind, "64"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_changes_are_seen_by_all_graphs():
+    layer = nn.Linear(64, 64)
+    fast = discarding(layer)
+    inputs = [torch.randn(rows, 64) for rows in (3, 1)]
+    for value in (0.5, 2.0):
+        for x in inputs:
+            torch.testing.assert_close(fast(x), layer(x))
+        layer.weight.mul_(value)
+    for x in inputs:
+        torch.testing.assert_close(fast(x), layer(x))
+
+
+def test_what_was_written_to_pages_stays():
+    layer = nn.Linear(256, 256)
+    fast = discarding(layer)
+    for rows, value in ((3, 7.0), (1, 8.0), (5, 9.0)):
+        fast(torch.randn(rows, 256))
+        # PyTorch does not count this, and the bytes in the middle stay.
+        layer.weight.data[0].fill_(value)
+        fxjit.refresh(layer)
+        x = torch.randn(rows, 256)
+        torch.testing.assert_close(fast(x), layer(x))
+        assert torch.all(layer.weight[0] == value)
 
 
 def test_memory_that_cannot_be_given_back_stays(monkeypatch, caplog):

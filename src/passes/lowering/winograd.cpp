@@ -28,24 +28,19 @@ struct Sizes {
   double images, rows, columns, channels, features;
 };
 
-double direct_cost(const Sizes& s, double taps, double weight_bytes) {
-  const double weights = 9 * weight_bytes * s.channels * s.features;
+// Taps that fall on padding are not computed.
+double direct_cost(const Sizes& s) {
+  const double taps =
+      (3 - 2 / std::max(1.0, s.rows)) * (3 - 2 / std::max(1.0, s.columns));
+  const double weights = 9 * 4 * s.channels * s.features;
   return std::max(
       s.images * s.rows * s.columns * taps * s.channels * s.features / 16,
       weights / kBytesPerStep);
 }
 
-// Taps that fall on padding are not computed.
-double direct_cost(const Sizes& s) {
-  const double taps =
-      (3 - 2 / std::max(1.0, s.rows)) * (3 - 2 / std::max(1.0, s.columns));
-  return direct_cost(s, taps, sizeof(float));
-}
-
 // Transforms of a tile's inputs and sums for 16 channels and 16 features, as
 // measured, and the products, which are a little less even than direct ones.
-double winograd_cost(const Sizes& s, int64_t tile,
-                     double weight_bytes = sizeof(float)) {
+double winograd_work(const Sizes& s, int64_t tile) {
   const double input = tile == 4 ? 200 : 65, output = tile == 4 ? 160 : 55;
   constexpr double kUneven = 1.05;
   const auto size = static_cast<double>(tile);
@@ -53,10 +48,14 @@ double winograd_cost(const Sizes& s, int64_t tile,
   const double tiles =
       s.images * std::ceil(s.rows / size) * std::ceil(s.columns / size);
   const double products = frequencies * s.channels * s.features / 16 * kUneven;
-  const double weights = frequencies * weight_bytes * s.channels * s.features;
-  return std::max(
-      tiles * (products + s.channels / 16 * input + s.features / 16 * output),
-      weights / kBytesPerStep);
+  return tiles *
+         (products + s.channels / 16 * input + s.features / 16 * output);
+}
+
+double winograd_cost(const Sizes& s, int64_t tile) {
+  const auto points = static_cast<double>(tile + 2);
+  const double weights = points * points * 4 * s.channels * s.features;
+  return std::max(winograd_work(s, tile), weights / kBytesPerStep);
 }
 
 int64_t best_tile(const Sizes& s) {
@@ -76,11 +75,14 @@ int64_t is_worth_it(std::span<const int64_t> sizes) {
 }
 
 // Products of pairs of 16 bits take as long as those of quads of 8 bits with
-// what these need beside.
-int64_t pays_for_integers(std::span<const int64_t> s) {
-  const Sizes sizes = sizes_of(s);
-  return winograd_cost(sizes, 2, sizeof(int16_t)) <
-         kWorthIt * direct_cost(sizes, 9, 1);
+// what these need beside. Of the 32 bytes of weights a few arrive meanwhile.
+int64_t pays_for_integers(std::span<const int64_t> numbers) {
+  constexpr double kBytesPerProducts = 2.5;
+  const Sizes s = sizes_of(numbers);
+  const double filters = s.channels * s.features;
+  const double direct = s.images * s.rows * s.columns * 9 * filters / 16;
+  return winograd_work(s, 2) + 32 * filters / kBytesPerProducts <
+         kWorthIt * direct;
 }
 
 bool all_are(const Dims& dims, Size value) {

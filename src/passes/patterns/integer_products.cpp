@@ -49,13 +49,19 @@ struct IntegerProduct {
   bool by_column = false;         // The right matrix is [N, K].
 };
 
+// Whether products of the type are those of f32, rounded once. It holds i8.
+bool is_summed_in_floats(DType dtype) {
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+}
+
 // A constant of i8 as floats.
 std::optional<Quantised> widened(fx::NodePtr node) {
-  static const std::array casts{&ops::get_op("cast"), &ops::get_op("to")};
+  static const std::array casts{&ops::get_op("cast"), &ops::get_op("to"),
+                                &ops::get_op("_to_copy")};
   if (std::find(casts.begin(), casts.end(), node->called_op()) == casts.end() ||
       !node->arg_node(0)->is(fx::Opcode::get_attr))
     return std::nullopt;
-  if (node->val_tensor().dtype() != DType::f32 ||
+  if (!is_summed_in_floats(node->val_tensor().dtype()) ||
       node->arg_node(0)->val_tensor().dtype() != DType::i8)
     return std::nullopt;
   return Quantised{node->arg_node(0), {}, {}};
@@ -78,7 +84,9 @@ std::optional<IntegerProduct> integer_product(const fx::Node& node) {
   auto x = quantised(left), w = quantised(right);
   if (!w) x.reset(), w = widened(right);
   if (x && !x->fits({1})) x.reset();
-  if (!w || (!x && left->val_tensor().dtype() != DType::f32))
+  if (!w || (!x && !is_summed_in_floats(left->val_tensor().dtype())) ||
+      (w->scale.is_none() &&
+       left->val_tensor().dtype() != right->val_tensor().dtype()))
     return std::nullopt;
   const Tensor& matrix = w->input->val_tensor();
   if (w->input->is(fx::Opcode::get_attr)) {
@@ -101,6 +109,12 @@ Value over_columns(CallWriter& write, const Value& parameter) {
   return write.call("reshape", {parameter, Value::list({count})});
 }
 
+Value in_type(CallWriter& write, fx::NodePtr x, DType dtype) {
+  if (x->val_tensor().dtype() == dtype) return x;
+  return write.call("cast", {x, dtype});
+}
+
+// In f32.
 fx::NodePtr written(CallWriter& write, const IntegerProduct& product) {
   const auto& [real, x, w, by_column] = product;
   const Value matrix = by_column
@@ -110,7 +124,8 @@ fx::NodePtr written(CallWriter& write, const IntegerProduct& product) {
   const Value factor = over_columns(write, w.scale);
   if (!x) {
     const fx::NodePtr sums =
-        write.call("fxjit.weight_product", {real, matrix, zero});
+        write.call("fxjit.weight_product",
+                   {in_type(write, real, DType::f32), matrix, zero});
     return factor.is_none() ? sums : write.call("mul", {sums, factor});
   }
   const fx::NodePtr sums =
@@ -128,10 +143,16 @@ fx::NodePtr rewritten_product(ModelGraph& model, fx::NodePtr node) {
   };
   if (!is_one(roles.alpha) || !is_one(roles.beta)) return nullptr;
   CallWriter write(*model.graph, node);
-  const fx::NodePtr made = written(write, *product);
-  if (roles.added < 0) return made;
-  const Value& added = node->arg(static_cast<size_t>(roles.added));
-  return added.is_none() ? made : write.call("add", {made, added});
+  fx::NodePtr made = written(write, *product);
+  const DType dtype = node->val_tensor().dtype();
+  if (roles.added >= 0)
+    if (const Value& added = node->arg(static_cast<size_t>(roles.added));
+        !added.is_none())
+      made = write.call("add",
+                        {made, dtype == DType::f32
+                                   ? added
+                                   : write.call("cast", {added, DType::f32})});
+  return dtype == DType::f32 ? made : write.call("cast", {made, dtype});
 }
 
 // A parameter of the filter as it broadcasts over the planes of the result.
