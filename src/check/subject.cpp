@@ -14,7 +14,8 @@ Subject Subject::without(const std::string& pass) const {
 Outcome compiled_outcome(const GraphCase& c, const Subject& subject,
                          Report* report) {
   const GraphRun run = c.run();
-  install_compiled(*run.module, subject.options, subject.hooks);
+  install_compiled(*run.module, run.module->copy(), subject.options,
+                   subject.hooks);
   const Value result = run.module->invoke_bound(run.inputs);
   if (report) *report = make_report(*run.module);
   return outcome_of(result, run);
@@ -25,8 +26,7 @@ Expected Judge::expected(const GraphCase& c) const {
 }
 
 ExpectedNodes Judge::expected_nodes(const GraphCase& c) const {
-  return tolerance_ ? evaluate_nodes_within(c, *tolerance_)
-                    : evaluate_nodes(c);
+  return tolerance_ ? evaluate_nodes_within(c, *tolerance_) : evaluate_nodes(c);
 }
 
 bool Judge::fails(const GraphCase& c, const Subject& subject) const {

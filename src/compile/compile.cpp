@@ -45,11 +45,11 @@ std::shared_ptr<CompiledModule> compiled_module(const fx::GraphModule& module) {
   return native ? native->shared_from_this() : nullptr;
 }
 
-void install_compiled(fx::GraphModule& module, const CompileOptions& options,
-                      passes::PassHooks hooks) {
+void install_compiled(fx::GraphModule& module, nn::Ref<fx::GraphModule> copy,
+                      const CompileOptions& options, passes::PassHooks hooks) {
   check_options(options);
   if (environment().interpreter_only) return;
-  auto compiled = std::make_shared<CompiledModule>(module.copy(), options,
+  auto compiled = std::make_shared<CompiledModule>(std::move(copy), options,
                                                    std::move(hooks));
   static std::mutex exchange;  // Nobody takes a place without seeing who left.
   std::lock_guard lock(exchange);
@@ -59,7 +59,7 @@ void install_compiled(fx::GraphModule& module, const CompileOptions& options,
 }
 
 void compile(fx::GraphModule& module, const CompileOptions& options) {
-  install_compiled(module, options, {});
+  install_compiled(module, module.copy(), options, {});
 }
 
 bool prepare(fx::GraphModule& module, std::span<const Value> inputs) {
@@ -111,9 +111,7 @@ Inspection inspect(fx::GraphModule& module, std::span<const Value> inputs,
   return require(module, "inspect")->inspect(inputs, options);
 }
 
-std::vector<std::string> optional_passes() {
-  return passes::optional_passes();
-}
+std::vector<std::string> optional_passes() { return passes::optional_passes(); }
 
 void fx::GraphModule::compile() { fxjit::compile(*this); }
 void fx::GraphModule::compile(const CompileOptions& options) {

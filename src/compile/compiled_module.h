@@ -150,9 +150,10 @@ class CompiledModule : public fx::NativeForward,
 // UserError for options that fxjit::compile does not take.
 void check_options(const CompileOptions& options);
 
-// fxjit::compile, with hooks for the passes.
-void install_compiled(fx::GraphModule& module, const CompileOptions& options,
-                      passes::PassHooks hooks);
+// fxjit::compile, with hooks for the passes. `copy` computes what `module`
+// does; programs are made from it.
+void install_compiled(fx::GraphModule& module, nn::Ref<fx::GraphModule> copy,
+                      const CompileOptions& options, passes::PassHooks hooks);
 
 // The CompiledModule installed in `module`; null when there is none.
 std::shared_ptr<CompiledModule> compiled_module(const fx::GraphModule& module);

@@ -251,5 +251,98 @@ TEST(OnnxCuttingLoop, ThreadsLoopAtOnce) {
   for (const int count : wrong) EXPECT_EQ(count, 0);
 }
 
+// Puts x w in the place of line i, w and x unchanged but for their names; `w`
+// is a tensor of the model, `x` is not.
+Message multiplying_body() {
+  return graph(
+      {{node("Unsqueeze", {"i", "zero"}, {"at"}),
+        node("Add", {"at", "one"}, {"next"}),
+        node("MatMul", {"x_in", "w_in"}, {"line"}),
+        node("Slice", {"lines", "zero", "at", "zero"}, {"before"}),
+        node("Slice", {"lines", "next", "most", "zero"}, {"behind"}),
+        node("Concat", {"before", "line", "behind"}, {"lines_out"},
+             {int_attribute("axis", 0)}),
+        node("Identity", {"w_in"}, {"w_same"}),
+        node("Identity", {"w_same"}, {"w_out"})},
+       {value_info("i", kInt64, {}), value_info("go", kBool, {}),
+        value_info("w_in", kFloat, {2, 2}), lines_info("lines"),
+        value_info("x_in", kFloat, {1, 2})},
+       {value_info("go", kBool, {}), value_info("w_out", kFloat, {2, 2}),
+        lines_info("lines_out"), value_info("x_in", kFloat, {1, 2})},
+       {int_tensor("zero", {0}), int_tensor("one", {1}),
+        int_tensor("most", {INT64_MAX})}});
+}
+
+Message model_of_unchanged() {
+  return model(
+      graph({{node("Loop", {"count", "", "w", "first", "x"}, {"w2", "y", "x2"},
+                   {graph_attribute("body", multiplying_body())}),
+              node("MatMul", {"x2", "w2"}, {"last"}),
+              node("Concat", {"y", "last"}, {"z"}, {int_attribute("axis", 0)})},
+             {value_info("x", kFloat, {1, 2}), value_info("count", kInt64, {}),
+              value_info("first", kFloat, {kLines, 2})},
+             {lines_info("z")},
+             {float_tensor("w", {2, 2}, {1, 2, 3, 4})}}));
+}
+
+TEST(OnnxCuttingLoop, WhatIterationsGiveBackUnchanged) {
+  const Both both(model_of_unchanged());
+  for (const int64_t count : {3, 0, 6, 1, 2, 6}) {
+    std::vector<float> expected = first_lines();
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      expected[2 * i] = 6.5F;
+      expected[2 * i + 1] = 9;
+    }
+    expected.insert(expected.end(), {6.5F, 9});
+    EXPECT_EQ(both(line_inputs(count)), expected) << count;
+  }
+  EXPECT_TRUE(both.native()) << make_report(*both.compiled.module).text();
+}
+
+// Range(a[0], a[1], a[2]) * x.
+Message model_of_range() {
+  return model(graph(
+      {{node("Split", {"a", "ones"}, {"a0", "a1", "a2"},
+             {int_attribute("axis", 0)}),
+        node("Squeeze", {"a0"}, {"start"}), node("Squeeze", {"a1"}, {"limit"}),
+        node("Squeeze", {"a2"}, {"delta"}),
+        node("Range", {"start", "limit", "delta"}, {"range"}),
+        node("Cast", {"range"}, {"real"}, {int_attribute("to", kFloat)}),
+        node("Mul", {"real", "x"}, {"y"})},
+       {value_info("a", kInt64, {3}), value_info("x", kFloat, {1})},
+       {value_info("y", kFloat, {-1})},
+       {int_tensor("ones", {1, 1, 1})}}));
+}
+
+std::vector<float> stepped(int64_t start, int64_t limit, int64_t delta) {
+  std::vector<float> made;
+  for (int64_t i = start; delta > 0 ? i < limit : i > limit; i += delta)
+    made.push_back(static_cast<float>(i) / 2);
+  return made;
+}
+
+ValueList range_inputs(int64_t start, int64_t limit, int64_t delta) {
+  return {Tensor::from(std::vector<int64_t>{start, limit, delta}, {3}),
+          Tensor::from(std::vector<float>{0.5F}, {1})};
+}
+
+TEST(OnnxRangeOfData, AsCountedByHand) {
+  const Both both(model_of_range());
+  for (const int64_t delta : {1, 2, 3, -1, -2, -5})
+    for (const int64_t start : {-3, 0, 4})
+      for (const int64_t limit : {-6, -3, 0, 1, 5, 9})
+        EXPECT_EQ(both(range_inputs(start, limit, delta)),
+                  stepped(start, limit, delta))
+            << start << ' ' << limit << ' ' << delta;
+}
+
+TEST(OnnxRangeOfData, OfOneLengthIsOneProgram) {
+  const Both both(model_of_range());
+  for (int64_t start = 0; start < 20; ++start)
+    EXPECT_EQ(both(range_inputs(start, start + 14, 2)),
+              stepped(start, start + 14, 2));
+  EXPECT_LE(make_report(*both.compiled.module).programs.size(), 2U);
+}
+
 }  // namespace TEST_FILE
 }  // namespace fxjit::testing_onnx

@@ -48,6 +48,8 @@ def _attribute(name, value):
         return _field(1, name) + _field(2, value) + _field(20, 1)
     if isinstance(value, str):
         return _field(1, name) + _field(4, value) + _field(20, 3)
+    if hasattr(value, "dtype"):
+        return _field(1, name) + _field(5, _tensor(value)) + _field(20, 4)
     number, kind = _LISTS[type(value[0])]
     return _field(1, name) + b"".join(_field(number, v) for v in value) + _field(20, kind)
 
@@ -57,6 +59,12 @@ def _texts(name, texts):
             + b"".join(_field(6, text) for text in texts) + _field(8, name))
 
 
+def _tensor(array):
+    if array.dtype == object:
+        return _texts("", array.tolist())
+    return _constant("", TYPES[array.dtype.name], array)
+
+
 def _constant(name, kind, array):
     return (b"".join(_field(1, size) for size in array.shape) + _field(2, kind) + _field(8, name)
             + _field(9, array.tobytes()))
@@ -64,9 +72,10 @@ def _constant(name, kind, array):
 
 def write_model(path, nodes, inputs, outputs, opset=18, texts=None, constants=None):
     """`nodes`: op ("ai.onnx.ml:Scaler" of another domain), names of inputs and of outputs,
-    attributes by name. `inputs`, `outputs`: name to dtype and sizes, or to "sequence", dtype and
-    sizes, or to "maps", dtype and None. `texts`: names to lists of strings, which are constants. `constants`: names to the number of
-    their type and the array that has its bits."""
+    attributes by name (tensors: arrays, of objects for strings). `inputs`, `outputs`: name to
+    dtype and sizes, or to "sequence", dtype and sizes, or to "maps", dtype and None. `texts`: names
+    to lists of strings, which are constants. `constants`: names to the number of their type and the
+    array that has its bits."""
     graph = b""
     for op, taken, given, attributes in nodes:
         node = b"".join(_field(1, name) for name in taken)
@@ -81,7 +90,7 @@ def write_model(path, nodes, inputs, outputs, opset=18, texts=None, constants=No
         for name, facts in values.items():
             facts = facts if len(facts) == 3 else ("tensor", *facts)
             graph += _field(number, _value(name, *facts))
-    opsets = {"": opset, "ai.onnx.ml": 3, "com.microsoft": 1}
+    opsets = {"": opset, "ai.onnx.ml": 4, "com.microsoft": 1}
     path.write_bytes(_field(1, 8) + _field(7, graph) + b"".join(
         _field(8, _field(1, domain) + _field(2, version)) for domain, version in opsets.items()))
     return path

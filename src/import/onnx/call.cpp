@@ -4,6 +4,7 @@
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
 #include "src/import/onnx/graph_reader.h"
+#include "src/import/onnx/texts.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -220,16 +221,16 @@ Value Call::scalar(size_t i) const {
   return recorder().element((*this)[i], 0, [&] { return item_of((*this)[i]); });
 }
 
-Value Call::item_of(const Value& tensor) const {
+Value Call::item_of(const Value& tensor, int64_t example) const {
   constexpr const char* kItem = "torch.ops.aten.item.default";
-  const Value example = Recorder::example(tensor);
-  if (example.is_tensor() && !example.as_tensor().is_meta())
+  const Value known = Recorder::example(tensor);
+  if (known.is_tensor() && !known.as_tensor().is_meta())
     return function(kItem, {tensor});
-  // Any number does as an example: sizes made of it vary from call to call.
   const bool real =
-      example.is_tensor() && is_floating(example.as_tensor().dtype());
-  return recorder().record_data_sized(kItem, {tensor},
-                                      real ? Value(1.0) : Value(1));
+      known.is_tensor() && is_floating(known.as_tensor().dtype());
+  return recorder().record_data_sized(
+      kItem, {tensor},
+      real ? Value(static_cast<double>(example)) : Value(example));
 }
 
 int64_t Call::wrap(int64_t dim, int64_t rank) const {
@@ -298,6 +299,15 @@ std::optional<Tensor> Call::tensor(std::string_view name) const {
   const AttributeInfo* const found = find(name, AttributeInfo::kTensor);
   if (!found || !found->tensor) return std::nullopt;
   return reader_.file().read(read_tensor_info(*found->tensor));
+}
+
+std::optional<std::vector<std::string_view>> Call::tensor_texts(
+    std::string_view name) const {
+  const AttributeInfo* const found = find(name, AttributeInfo::kTensor);
+  if (!found || !found->tensor) return std::nullopt;
+  const TensorInfo info = read_tensor_info(*found->tensor);
+  if (info.data_type != kStringType) return std::nullopt;
+  return info.strings;
 }
 
 GraphInfo Call::graph(std::string_view name) const {

@@ -104,6 +104,9 @@ class Call {
   std::optional<std::vector<double>> reals(std::string_view name) const;
   std::vector<std::string_view> texts(std::string_view name) const;
   std::optional<Tensor> tensor(std::string_view name) const;
+  // The elements of a tensor of strings; None where there is none.
+  std::optional<std::vector<std::string_view>> tensor_texts(
+      std::string_view name) const;
   GraphInfo graph(std::string_view name) const;
   bool flag(std::string_view name, bool otherwise) const {
     return integer(name, otherwise ? 1 : 0) != 0;
@@ -117,8 +120,9 @@ class Call {
   // `dim`, which may count from the end, counted from the front of a tensor of
   // this rank. Fails if there is no such dim.
   int64_t wrap(int64_t dim, int64_t rank) const;
-  // The number in a tensor of one element: known, or a proxy.
-  Value item_of(const Value& tensor) const;
+  // The number in a tensor of one element: known, or a proxy. `example` stands
+  // for numbers of data, in which sizes that are made of them vary.
+  Value item_of(const Value& tensor, int64_t example = 1) const;
 
  private:
   const AttributeInfo* find(std::string_view name, int64_t type) const;

@@ -30,8 +30,8 @@ class Survey {
       throw UserError("[onnx] " + place + ": graphs of more than " +
                       std::to_string(kMaxDepth) + " levels");
     for (size_t i = 0; i < graph.initializers.size(); ++i)
-      initializer(graph.initializers[i],
-                  place + ".initializer[" + std::to_string(i) + "]");
+      tensor(graph.initializers[i],
+             place + ".initializer[" + std::to_string(i) + "]");
     if (!graph.sparse_initializers.empty())
       add("sparse tensors", place + ".sparse_initializer");
     for (size_t i = 0; i < graph.inputs.size(); ++i)
@@ -79,11 +79,8 @@ class Survey {
 
   void tensor(Bytes bytes, const std::string& place) {
     const TensorInfo info = read_tensor_info(bytes);
+    if (info.data_type == kStringType) return;
     type(info.data_type, place + " \"" + std::string(info.name) + "\"");
-  }
-
-  void initializer(Bytes bytes, const std::string& place) {
-    if (read_tensor_info(bytes).data_type != kStringType) tensor(bytes, place);
   }
 
   void input(Bytes bytes, const std::string& place) {

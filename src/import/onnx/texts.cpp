@@ -30,7 +30,8 @@ constexpr std::string_view kMoving[] = {"ArrayFeatureExtractor",
 // Ops whose rows read texts.
 constexpr std::string_view kReading[] = {"LabelEncoder", "OneHotEncoder"};
 // Attributes and initialisers with which strings of inputs are compared.
-constexpr std::string_view kCompared[] = {"cats_strings", "keys_strings"};
+constexpr std::string_view kCompared[] = {"cats_strings", "keys_strings",
+                                          "keys_tensor"};
 
 bool has(std::span<const std::string_view> list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
@@ -39,9 +40,13 @@ bool has(std::span<const std::string_view> list, std::string_view name) {
 void collect_compared(const GraphInfo& graph, std::vector<std::string>& texts) {
   for (const Bytes& bytes : graph.nodes)
     for (const AttributeInfo& attribute : read_node_info(bytes).attributes) {
-      if (has(kCompared, attribute.name))
+      if (has(kCompared, attribute.name)) {
         texts.insert(texts.end(), attribute.texts.begin(),
                      attribute.texts.end());
+        if (!attribute.tensor) continue;
+        const auto& strings = read_tensor_info(*attribute.tensor).strings;
+        texts.insert(texts.end(), strings.begin(), strings.end());
+      }
       if (attribute.graph)
         collect_compared(read_graph(*attribute.graph), texts);
     }

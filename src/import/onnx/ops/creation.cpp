@@ -3,6 +3,7 @@
 
 #include "src/import/onnx/ops/families.h"
 #include "src/import/onnx/tensors.h"
+#include "src/import/onnx/texts.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -20,6 +21,9 @@ Results constant(Call& call) {
   Recorder& recorder = call.recorder();
   const auto name = call.node().outputs.empty() ? std::string_view("constant")
                                                 : call.node().outputs[0];
+  if (call.tensor_texts("value"))
+    return text_tensor(recorder,
+                       read_tensor_info(*call.node().find("value")->tensor));
   if (const auto tensor = call.tensor("value"))
     return recorder.constant(*tensor, name);
   if (call.has_attribute("value_int"))
@@ -95,6 +99,37 @@ Value reached_limit(const Value& start, const Value& limit,
   return none * start + (1 - none) * limit;
 }
 
+bool has_numbers_of_data(const Call& call) {
+  for (size_t i = 0; i < 3; ++i)
+    if (!call.operand(i).numbers && !call.known_int(i) &&
+        !Recorder::follows_from_sizes(call[i]))
+      return true;
+  return false;
+}
+
+// A range of integers that tensors hold. What depends on data is one number,
+// that of the elements; the first one and the step stay tensors, so that
+// programs serve all of them.
+Results counted_range(Call& call, DType dtype) {
+  const auto wide = [&](size_t i) {
+    return cast(call, reshape(call[i], Value::list({})), DType::i64);
+  };
+  // Numbers of data have examples of 1 wherever they are read.
+  const auto example = [&](size_t i) { return call.known_int(i).value_or(1); };
+  const int64_t span = example(1) - example(0), each = example(2);
+  if (each == 0) call.fail("delta: 0");
+  const Value start = wide(0);
+  const bool single = call.known_int(2) == 1;
+  const Value count =
+      single ? wide(1) - start
+             : -function("torch.floor_divide", {start - wide(1), wide(2)});
+  Value made =
+      held(call, line(call.item_of(clamp_min(count, 0),
+                                   std::max<int64_t>(span / each, 0))));
+  if (!single) made = made * wide(2);
+  return cast(call, made + start, dtype);
+}
+
 Results range(Call& call) {
   const DType dtype = call.dtype(0);
   const auto start = call.known_float(0), limit = call.known_float(1),
@@ -107,6 +142,8 @@ Results range(Call& call) {
           "torch.arange", {*start, *limit, *delta},
           Tensor::meta({static_cast<int64_t>(count)}, dtype));
   }
+  if (!is_floating(dtype) && has_numbers_of_data(call))
+    return counted_range(call, dtype);
   const Value begin = call.scalar(0), step = call.scalar(2);
   const Value end = reached_limit(begin, call.scalar(1), step);
   const Value made = held(call, arange(begin, end, step, dtype));

@@ -276,17 +276,27 @@ class VotingVectors {
   size_t vectors_ = 0;
 };
 
-// Without support vectors the coefficients are those of each class. Which of
-// two classes wins, the standard leaves open and ONNX Runtime does not take
-// from the greater score.
+// The class of each row of scores. Of two classes, ONNX Runtime's rule, since
+// the standard has none: the second one wherever the greatest score is beyond a
+// threshold, without probabilities.
+Value linear_winners(const Call& call, const Value& scores, size_t classes) {
+  const Value greatest = argmax(scores, -1);
+  if (classes != 2 || call.has_attribute("prob_a")) return greatest;
+  const Value top = amax(scores, Value::list({-1}));
+  const auto coefficients = call.reals("coefficients");
+  const bool none_negative = std::ranges::all_of(
+      *coefficients, [](double number) { return number >= 0; });
+  return where(none_negative ? top >= 0.5 : top > 0, 1, greatest);
+}
+
+// Without support vectors the coefficients are those of each class.
 Results linear_svm(const Call& call, const ClassLabels& labels) {
-  if (labels.size() == 2)
-    call.fail("two classes without support vectors are not supported");
   const auto rho = call.reals("rho");
   if (!rho || rho->empty()) call.fail("attribute rho is missing");
   const Value scores = linear_scores(call, labels.size()) + rho->front();
-  return std::vector<Operand>{labels_at(call, labels, argmax(scores, -1)),
-                              transformed(call, scores)};
+  return std::vector<Operand>{
+      labels_at(call, labels, linear_winners(call, scores, labels.size())),
+      transformed(call, scores)};
 }
 
 Results svm_classifier(Call& call) {

@@ -109,26 +109,45 @@ std::vector<T> picked(const std::vector<T>& all,
   return some;
 }
 
-// Keys and values of one length.
+// The keys of a table, in its order; integers are of 64 bits.
 struct Table {
   std::vector<size_t> order;
   Value keys;
   bool has_nan = false;
 };
 
+Table table_of(const Call& call, const std::vector<int64_t>& keys) {
+  Table table{in_order(keys), {}};
+  table.keys = integer_list(call, picked(keys, table.order));
+  return table;
+}
+
+Table table_of(const Call& call, const std::vector<double>& keys, DType dtype) {
+  Table table{in_order(keys), {}};
+  const auto sorted = picked(keys, table.order);
+  table.has_nan = !sorted.empty() && std::isnan(sorted.back());
+  table.keys = number_list(call, sorted, dtype);
+  return table;
+}
+
+std::vector<double> reals_of(const Tensor& tensor) {
+  const Tensor wide = tensor.to(DType::f64).contiguous();
+  const double* const first = wide.data_as<double>();
+  return {first, first + wide.numel()};
+}
+
 Table read_keys(const Call& call) {
   Table table;
-  if (const auto keys = call.integers("keys_int64s")) {
-    table.order = in_order(*keys);
-    table.keys = integer_list(call, picked(*keys, table.order));
-  } else if (const auto reals = call.reals("keys_floats")) {
-    table.order = in_order(*reals);
-    const auto sorted = picked(*reals, table.order);
-    table.has_nan = !sorted.empty() && std::isnan(sorted.back());
-    table.keys = number_list(call, sorted, DType::f32);
-  } else {
-    call.fail("keys: expected keys_int64s or keys_floats");
-  }
+  if (const auto keys = call.integers("keys_int64s"))
+    table = table_of(call, *keys);
+  else if (const auto reals = call.reals("keys_floats"))
+    table = table_of(call, *reals, DType::f32);
+  else if (const auto tensor = call.tensor("keys_tensor"))
+    table = is_floating(tensor->dtype())
+                ? table_of(call, reals_of(*tensor), tensor->dtype())
+                : table_of(call, tensor->to_ints());
+  else
+    call.fail("keys: expected keys_int64s, keys_floats or keys_tensor");
   if (table.order.empty()) call.fail("keys: there are none");
   return table;
 }
@@ -141,34 +160,82 @@ struct Labels {
   std::vector<std::string> texts;  // The values, where they are texts.
 };
 
+std::optional<Tensor> default_number(const Call& call) {
+  const auto tensor = call.tensor("default_tensor");
+  if (tensor && tensor->numel() != 1)
+    call.fail("default_tensor: expected one element");
+  return tensor;
+}
+
+Labels labels_of_tensor(const Call& call, const Tensor& values,
+                        const std::vector<size_t>& order) {
+  const std::vector<int64_t> places(order.begin(), order.end());
+  const Value all = held(
+      call,
+      reshape(call.recorder().constant(values, "values"), Value::list({-1})));
+  const auto otherwise = default_number(call);
+  const bool real = is_floating(values.dtype());
+  Labels labels{index_dim(all, 0, integer_list(call, places)),
+                real ? Value(-0.0) : Value(-1),
+                {}};
+  if (otherwise)
+    labels.otherwise =
+        real ? Value(otherwise->item()) : Value(otherwise->to_ints().at(0));
+  return labels;
+}
+
+Labels labels_of_texts(const Call& call,
+                       const std::vector<std::string_view>& strings,
+                       const std::string& otherwise,
+                       const std::vector<size_t>& order) {
+  Labels labels;
+  for (const size_t i : order) labels.texts.emplace_back(strings[i]);
+  labels.texts.push_back(otherwise);
+  std::vector<int64_t> places(order.size());
+  std::iota(places.begin(), places.end(), int64_t{0});
+  labels.values = integer_list(call, places);
+  labels.otherwise = static_cast<int64_t>(places.size());
+  return labels;
+}
+
 Labels read_labels(const Call& call, const std::vector<size_t>& order) {
   const auto check = [&](size_t count) {
     if (order.empty() || *std::max_element(order.begin(), order.end()) >= count)
       call.fail("values: fewer than keys");
   };
-  Labels labels;
   if (const auto ints = call.integers("values_int64s")) {
     check(ints->size());
-    labels.values = integer_list(call, picked(*ints, order));
-    labels.otherwise = call.integer("default_int64", -1);
-  } else if (const auto reals = call.reals("values_floats")) {
-    check(reals->size());
-    labels.values = number_list(call, picked(*reals, order), DType::f32);
-    labels.otherwise = call.real("default_float", -0.0);
-  } else if (const auto strings = call.texts("values_strings");
-             !strings.empty()) {
-    check(strings.size());
-    for (const size_t i : order) labels.texts.emplace_back(strings[i]);
-    labels.texts.push_back(call.text("default_string", "_Unused"));
-    std::vector<int64_t> places(order.size());
-    std::iota(places.begin(), places.end(), int64_t{0});
-    labels.values = integer_list(call, places);
-    labels.otherwise = static_cast<int64_t>(places.size());
-  } else {
-    call.fail(
-        "values: expected values_int64s, values_floats or values_strings");
+    return {integer_list(call, picked(*ints, order)),
+            call.integer("default_int64", -1),
+            {}};
   }
-  return labels;
+  if (const auto reals = call.reals("values_floats")) {
+    check(reals->size());
+    return {number_list(call, picked(*reals, order), DType::f32),
+            call.real("default_float", -0.0),
+            {}};
+  }
+  if (const auto strings = call.texts("values_strings"); !strings.empty()) {
+    check(strings.size());
+    return labels_of_texts(call, strings,
+                           call.text("default_string", "_Unused"), order);
+  }
+  if (const auto strings = call.tensor_texts("values_tensor")) {
+    check(strings->size());
+    const auto otherwise = call.tensor_texts("default_tensor");
+    return labels_of_texts(call, *strings,
+                           otherwise && !otherwise->empty()
+                               ? std::string(otherwise->front())
+                               : "_Unused",
+                           order);
+  }
+  if (const auto tensor = call.tensor("values_tensor")) {
+    check(static_cast<size_t>(tensor->numel()));
+    return labels_of_tensor(call, *tensor, order);
+  }
+  call.fail(
+      "values: expected values_int64s, values_floats, values_strings or "
+      "values_tensor");
 }
 
 Results labelled(const Labels& labels, const Value& found, const Value& place) {
@@ -179,8 +246,10 @@ Results labelled(const Labels& labels, const Value& found, const Value& place) {
 }
 
 Results label_encoder_of_texts(Call& call) {
-  const auto keys = call.texts("keys_strings");
-  if (keys.empty()) call.fail("attribute keys_strings is missing");
+  auto keys = call.texts("keys_strings");
+  if (keys.empty()) keys = call.tensor_texts("keys_tensor").value_or(keys);
+  if (keys.empty())
+    call.fail("keys: expected strings in keys_strings or keys_tensor");
   std::vector<size_t> order(keys.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const Labels labels = read_labels(call, order);
@@ -192,7 +261,8 @@ Results label_encoder(Call& call) {
   if (call.operand(0).texts) return label_encoder_of_texts(call);
   const Table table = read_keys(call);
   const Labels labels = read_labels(call, table.order);
-  const Value x = call[0];
+  const Value x =
+      is_floating(call.dtype(0)) ? call[0] : cast(call, call[0], DType::i64);
   const auto last = static_cast<int64_t>(table.order.size()) - 1;
   const Value place =
       clamp(function("torch.searchsorted", {table.keys, x}), 0, last);

@@ -22,6 +22,27 @@ LoopBody::LoopBody(Call& call) : call_(call), body_(call.graph("body")) {
   for (const Operand& one : carried_)
     unsigned_bits_.push_back(one.unsigned_bits);
   unsigned_bits_.resize(carried_.size() + rows_);
+  find_unchanged();
+}
+
+void LoopBody::find_unchanged() {
+  std::map<std::string_view, std::string_view> same;  // Of each, what it was.
+  for (const Bytes& bytes : body_.nodes) {
+    const NodeInfo node = read_node_info(bytes);
+    if (node.op == "Identity" && plain_domain(node.domain).empty() &&
+        node.inputs.size() == 1 && node.outputs.size() == 1)
+      same.emplace(node.outputs[0], node.inputs[0]);
+  }
+  for (size_t i = 0; i < carried_.size(); ++i) {
+    if (carried_[i].absent() || carried_[i].value.is_sequence() ||
+        call_.recorder().is_list(carried_[i].value))
+      continue;
+    std::string_view name = read_value_info(body_.outputs[1 + i]).name;
+    for (size_t steps = same.size() + 1; steps > 0 && same.contains(name);
+         --steps)
+      name = same[name];
+    if (name == read_value_info(body_.inputs[2 + i]).name) unchanged_.insert(i);
+  }
 }
 
 std::optional<bool> LoopBody::known_truth(const Operand& condition) const {
@@ -52,7 +73,7 @@ void LoopBody::note_types(const std::vector<Operand>& results) {
 LoopBody::Carried LoopBody::first_values() const {
   Carried first;
   for (size_t i = 0; i < carried_.size(); ++i) {
-    if (joined_.contains(i)) continue;
+    if (joined_.contains(i) || is_unchanged(i)) continue;
     if (is_grown(i)) {
       if (carried_[i].value.size() != 0)
         call_.fail("carried value " + std::to_string(i) +
@@ -67,6 +88,7 @@ LoopBody::Carried LoopBody::first_values() const {
                  ": a sequence that is an input of the model");
     first.values.push_back(call_.tensor_of(carried_[i]));
     first.known.push_back(Recorder::known(first.values.back()));
+    first.places.push_back(i);
   }
   return first;
 }
@@ -76,6 +98,10 @@ LoopBody::Iteration LoopBody::read_body(const Value& turn, const Operand& going,
   std::vector<Operand> inputs = {turn, going};
   size_t next = 0;
   for (size_t i = 0; i < carried_.size(); ++i) {
+    if (is_unchanged(i)) {
+      inputs.push_back(carried_[i]);
+      continue;
+    }
     Operand& input = inputs.emplace_back();
     input.unsigned_bits = carried_[i].unsigned_bits;
     if (is_grown(i))
@@ -88,9 +114,9 @@ LoopBody::Iteration LoopBody::read_body(const Value& turn, const Operand& going,
   note_types(results);
   Iteration made;
   made.condition = results[0];
-  for (size_t i = 0; i < carried_.size(); ++i) {
-    if (!is_grown(i)) made.carried.push_back(call_.tensor_of(results[1 + i]));
-  }
+  for (size_t i = 0; i < carried_.size(); ++i)
+    if (!is_grown(i) && !is_unchanged(i))
+      made.carried.push_back(call_.tensor_of(results[1 + i]));
   for (size_t i = 0; i < rows_; ++i)
     if (is_wanted(i))
       made.rows.push_back(call_.tensor_of(results[1 + carried_.size() + i]));

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 #include "src/import/onnx/ops/control.h"
 
@@ -14,10 +15,12 @@ class LoopBody {
  protected:
   explicit LoopBody(Call& call);
 
-  // The carried values that are tensors of one shape; sequences are left out.
+  // The carried values that are tensors of one shape, and which ones they are;
+  // sequences, and what the body gives back unchanged, are left out.
   struct Carried {
     ValueList values;
     std::vector<Recorder::Known> known;
+    std::vector<size_t> places;
   };
   // The results of one iteration: its condition, the next carried values, and
   // one row for each stack. Rows of grown sequences come last.
@@ -47,6 +50,9 @@ class LoopBody {
   bool is_grown(size_t i) const {
     return joined_.contains(i) || carried_[i].value.is_sequence();
   }
+  // Whether each iteration gives the carried value `i` back as it got it.
+  // Bodies read such values from outside of the loop.
+  bool is_unchanged(size_t i) const { return unchanged_.contains(i); }
   // The carried value `i` after the loop, made of its stack.
   Operand grown_result(size_t i, const Value& stack) const;
 
@@ -60,10 +66,12 @@ class LoopBody {
   // Carried tensors that the body only extends by Concat, each with the dim
   // along which it does.
   std::map<size_t, int64_t> joined_;
+  std::set<size_t> unchanged_;
   // For the carried values and then the stacks: see Operand::unsigned_bits.
   std::vector<UnsignedBits> unsigned_bits_;
 
  private:
+  void find_unchanged();
   void note_types(const std::vector<Operand>& results);
   Value appended(size_t state, const Operand& output);
 };

@@ -196,9 +196,10 @@ class LoopReader : LoopBody {
 
   void check(const Carried& first, const ValueList& next) {
     for (size_t i = 0; i < next.size(); ++i)
-      note_growth(i, first.known[i], Recorder::known(next[i]));
+      note_growth(first.places[i], first.known[i], Recorder::known(next[i]));
     for (size_t i = 0; i < next.size(); ++i)
-      check_carried(call_, i, first.known[i], Recorder::known(next[i]));
+      check_carried(call_, first.places[i], first.known[i],
+                    Recorder::known(next[i]));
   }
 
   // The dims in which the next value has another size.
@@ -215,10 +216,12 @@ class LoopReader : LoopBody {
   // The first values, without the sizes that change.
   Carried first_of_growing() const {
     Carried first = first_values();
-    for (const auto& [i, dim] : grown_) {
-      first.known[i].fixed_dims &= ~(1u << dim);
-      first.known[i].guessed = true;
-    }
+    for (size_t i = 0; i < first.places.size(); ++i)
+      for (const auto& [place, dim] : grown_) {
+        if (place != first.places[i]) continue;
+        first.known[i].fixed_dims &= ~(1u << dim);
+        first.known[i].guessed = true;
+      }
     return first;
   }
 
@@ -327,7 +330,10 @@ class LoopReader : LoopBody {
     size_t next = 0;
     for (size_t i = 0; i < carried_.size(); ++i) {
       Operand& one = all.emplace_back();
-      if (!is_grown(i)) one.value = made[next++];
+      if (is_unchanged(i))
+        one = carried_[i];
+      else if (!is_grown(i))
+        one.value = made[next++];
     }
     for (size_t i = 0; i < rows_; ++i)
       all.emplace_back(is_wanted(i) ? made[next++] : Value());
