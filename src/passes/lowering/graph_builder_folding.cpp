@@ -18,6 +18,35 @@ Size bytes_of(const Tensor& tensor) {
   return tensor.numel() * static_cast<int64_t>(tensor.item_size());
 }
 
+// Whether a call picks whole rows of a table that is no result of calls, by
+// indices that are constants. To read the rows in each call takes no longer
+// than to read a constant of them, which would be memory of each program.
+class PickedRows {
+ public:
+  void add(const Tensor& tensor, bool computed) {
+    if (is_integral(tensor.dtype()))
+      ++indices_;
+    else if (!computed && !table_ && tensor.dim() > 1)
+      table_ = &tensor;
+    else
+      others_ = true;
+  }
+  bool are_long(const ops::Op& op, const Tensor& out) const {
+    constexpr size_t kLongBytes = 256;
+    if (!table_ || others_ || indices_ == 0 || out.dim() == 0 ||
+        op.row.lowering == ops::Lowering::scalar)
+      return false;
+    const Size row = table_->size(-1);
+    return row.is_number() && out.size(-1).word() == row.word() &&
+           static_cast<size_t>(row) * out.item_size() >= kLongBytes;
+  }
+
+ private:
+  const Tensor* table_ = nullptr;
+  int indices_ = 0;
+  bool others_ = false;
+};
+
 bool any_has_name(const ValueList& args) {
   return std::ranges::any_of(args,
                              [](const Value& arg) { return has_name(arg); });
@@ -40,6 +69,7 @@ GraphBuilder::Folding GraphBuilder::folding_of(const ops::Op& op,
   int tensors = 0, constants = 0;
   Size source_bytes = 0;
   bool alone = !options_.lower;
+  PickedRows rows;
   bool of_made = false, sized = has_name(val) || any_has_name(args);
   for (const Value& arg : args)
     visit_leaves(arg, [&](const Value& leaf) {
@@ -51,7 +81,9 @@ GraphBuilder::Folding GraphBuilder::folding_of(const ops::Op& op,
       source_bytes += bytes_of(*only);
       of_made |= recipes_.know(*only);
       sized |= only->is_meta();
-      alone = alone && node_of(leaf)->meta().contains("computed");
+      const bool computed = node_of(leaf)->meta().contains("computed");
+      alone = alone && computed;
+      rows.add(*only, computed);
     });
   if (constants < tensors) return Folding::none;
   if (sized && options_.is_written && options_.is_written())
@@ -67,6 +99,7 @@ GraphBuilder::Folding GraphBuilder::folding_of(const ops::Op& op,
         view_strides(only->sizes(), only->strides(), out.sizes())));
   const Folding now = sized ? Folding::sized : Folding::now;
   if (view || widens) return now;
+  if (rows.are_long(op, out)) return Folding::none;
   const Size bytes = bytes_of(out);
   if (!of_made && bytes <= kFoldBytes) return now;
   const bool grows = bytes > larger(kFoldBytes, source_bytes);
