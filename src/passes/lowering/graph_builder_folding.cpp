@@ -19,13 +19,14 @@ Size bytes_of(const Tensor& tensor) {
 }
 
 // Whether a call picks whole rows of a table that is no result of calls, by
-// indices that are constants. To read the rows in each call takes no longer
-// than to read a constant of them, which would be memory of each program.
+// places that follow from sizes, or as embeddings do. To read the rows in each
+// call takes no longer than to read a constant of them, which would be memory
+// of each program. Stored indices otherwise put weights in order.
 class PickedRows {
  public:
   void add(const Tensor& tensor, bool computed) {
     if (is_integral(tensor.dtype()))
-      ++indices_;
+      (computed ? made_indices_ : stored_indices_) += 1;
     else if (!computed && !table_ && tensor.dim() > 1)
       table_ = &tensor;
     else
@@ -33,8 +34,11 @@ class PickedRows {
   }
   bool are_long(const ops::Op& op, const Tensor& out) const {
     constexpr size_t kLongBytes = 256;
-    if (!table_ || others_ || indices_ == 0 || out.dim() == 0 ||
-        op.row.lowering == ops::Lowering::scalar)
+    const bool embeds = ops::facts_of(op).gather.kind == ops::GatherKind::rows;
+    if (!table_ || others_ || out.dim() == 0 ||
+        op.row.lowering == ops::Lowering::scalar ||
+        (embeds ? made_indices_ + stored_indices_ == 0
+                : made_indices_ == 0 || stored_indices_ > 0))
       return false;
     const Size row = table_->size(-1);
     return row.is_number() && out.size(-1).word() == row.word() &&
@@ -43,7 +47,7 @@ class PickedRows {
 
  private:
   const Tensor* table_ = nullptr;
-  int indices_ = 0;
+  int made_indices_ = 0, stored_indices_ = 0;
   bool others_ = false;
 };
 
