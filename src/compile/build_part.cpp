@@ -146,6 +146,7 @@ bool CompiledModule::build_of_kind(const Request& request,
   parts.of_kind = true;
   if (computes(found.kind->part, *found.model))
     build_program(*found.model, plan_options(*request.source->module), parts);
+  found.kind->graph->release_constants();
   passes::Part part;
   part.inputs = found.kind->part.inputs;
   part.outputs = found.kind->part.outputs;

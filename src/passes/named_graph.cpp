@@ -95,6 +95,11 @@ void NamedGraph::make_constants() {
     model_.constants[index] = known.at(stand_in.id());
 }
 
+void NamedGraph::release_constants() {
+  for (const auto& [index, stand_in] : stand_ins_)
+    model_.constants[index] = stand_in;
+}
+
 void NamedGraph::collect(fx::Graph& graph) {
   for (const fx::NodePtr node : graph.nodes()) {
     require_plain(*node);

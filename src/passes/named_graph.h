@@ -26,6 +26,10 @@ class NamedGraph {
   // time.
   const ModelGraph* at(std::span<const int64_t> names);
 
+  // Lets go of the constants that the last at() made: they are the memory of
+  // whoever took them.
+  void release_constants();
+
   const SizeTable& table() const { return *table_; }
 
   // What the graph takes of memory, as an estimate from its nodes, expressions
