@@ -184,7 +184,9 @@ constexpr OpRow kGatherRows[] = {
     composed_row("aten_embedding",
                  "weight, indices, padding_idx=-1, scale_grad_by_freq=False, "
                  "sparse=False",
-                 "torch.embedding", decompose_aten_embedding),
+                 "torch.embedding", decompose_aten_embedding)
+        .stating(
+            {.gather = {.kind = GatherKind::rows, .table = 0, .index = 1}}),
     lowered_row("index_select", "input, dim, index",
                 "torch.index_select .index_select", Lowering::gather,
                 infer_index_select, eager_index_select)
