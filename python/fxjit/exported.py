@@ -147,6 +147,40 @@ def _is_lacking(target):
     return isinstance(target, torch._ops.OpOverload) and not is_known(target)
 
 
+# Writes of which PyTorch refuses tensors whose elements share places, beside pointwise ones.
+_APART = {"put_", "index_put_", "index_reduce_", "index_add_", "index_copy_", "index_fill_", "copy_",
+          "scatter_", "scatter_add_", "scatter_reduce_", "masked_scatter_", "masked_fill_"}
+# Those that PyTorch takes, since all elements get the same number.
+_ALIKE = {"fill_", "zero_"}
+
+
+def _refuse_overlapping_writes(program):
+    """Raises where elements that share a place are written, mostly as PyTorch does: of such writes
+    its rules would make results with other numbers."""
+    import torch
+
+    for node in program.graph.nodes:
+        if not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        packet = node.target._schema.name.split("::")[1]
+        writes = packet in _APART | _ALIKE or (packet.endswith("_")
+                                               and torch.Tag.pointwise in node.target.tags)
+        written = node.args[0].meta.get("val") if writes and node.args else None
+        if not isinstance(written, torch.Tensor) or not _has_shared_places(written):
+            continue
+        if packet in _ALIKE:
+            raise NotImplementedError(
+                f"{node.target} of a tensor whose elements share places is not supported beside "
+                "calls of functions that are taken apart or stay with PyTorch")
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor "
+                           f"refers to a single memory location, in {node.target}")
+
+
+def _has_shared_places(tensor):
+    return any(stride == 0 and not (isinstance(size, int) and size == 1)
+               for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+
+
 def _host_functions(program):
     """Has PyTorch run the program's calls of functions that fxjit lacks, and gives these. Those
     that write arguments or give views of them stay refused."""
@@ -204,6 +238,7 @@ def _in_known_functions(program):
     lacking = any(map(_is_lacking, targets))
     if not has_vmap and not lacking:
         return program
+    _refuse_overlapping_writes(program)
     rules = {**torch.export.default_decompositions(), **decompositions.table(),
              **decompositions.OF_PROGRAMS}
     return program.run_decompositions(

@@ -124,3 +124,47 @@ def test_writes_of_what_is_read_elsewhere(name, of_input):
                 model(x.clone())
         else:
             same(model(x.clone()), expected)
+
+
+TWO = torch.tensor([0, 1])
+TAKEN_APART = {
+    "put_": lambda y: y.put_(TWO, torch.tensor([5., 6.])),
+    "put_ accumulating": lambda y: y.put_(TWO, torch.tensor([5., 6.]), True),
+    "index_reduce_": lambda y: y.index_reduce_(0, TWO, torch.full((2, 3), 9.), "amax"),
+    "scatter_": lambda y: y.scatter_(0, torch.tensor([[0, 1, 0]]), torch.full((1, 3), 9.)),
+    "scatter_reduce_": lambda y: y.scatter_reduce_(0, torch.tensor([[0, 1, 0]]),
+                                                   torch.full((1, 3), 9.), "sum"),
+    "index_copy_": lambda y: y.index_copy_(0, TWO, torch.full((2, 3), 9.)),
+    "masked_scatter_": lambda y: y.masked_scatter_(torch.ones(2, 3) > 0, torch.arange(6.)),
+    "mul_": lambda y: y.mul_(2),
+    "fill_": lambda y: y.fill_(3), "zero_": lambda y: y.zero_(),
+}
+
+
+@pytest.mark.parametrize("layout", ["expanded", "dense"])
+@pytest.mark.parametrize("name", TAKEN_APART)
+def test_writes_beside_a_call_that_rules_take_apart(name, layout, tmp_path):
+    """Rules of PyTorch make results of writes, also of those that PyTorch refuses."""
+    def function(x):
+        y = x.expand(2, 3)
+        y = y if layout == "expanded" else y.clone()
+        TAKEN_APART[name](y)
+        return y, torch.nextafter(x, x * 2)
+    x = torch.arange(1., 4)
+    module = Call(function).eval()
+    torch.export.save(torch.export.export(module, (x,)), tmp_path / "write.pt2")
+    try:
+        expected = function(x.clone())
+    except RuntimeError:
+        for make in (lambda: fxjit.compile(module, (x,)),
+                     lambda: fxjit.load(tmp_path / "write.pt2")):
+            with pytest.raises(RuntimeError, match="more than one element of the written-to"):
+                make()(x.clone())
+        return
+    if layout == "expanded":  # PyTorch's own rules make other numbers of these.
+        with pytest.raises(NotImplementedError, match="share places"):
+            fxjit.compile(module, (x,))
+        return
+    for fast in (fxjit.compile(module, (x,)), fxjit.load(tmp_path / "write.pt2")):
+        for ours, theirs in zip(fast(x.clone()), expected, strict=True):
+            same(ours, theirs)
