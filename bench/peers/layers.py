@@ -51,6 +51,14 @@ LAYERS = [
     ("average pool 3x3", [nn.AvgPool2d(3, 1, 1)], 64, 56),
     ("conv 3x3 stride 2, ReLU", [nn.Conv2d(128, 128, 3, 2, 1), nn.ReLU()],
      128, 56),
+    ("conv 3x3 dilated by 2, ReLU",
+     [nn.Conv2d(64, 64, 3, 1, 2, dilation=2), nn.ReLU()], 64, 56),
+    ("conv 5x5, ReLU", [nn.Conv2d(64, 64, 5, 1, 2), nn.ReLU()], 64, 28),
+    ("conv 3x3, few channels", [nn.Conv2d(3, 3, 3, 1, 1)], 3, 512),
+    ("conv 3x3 stride 2, first, SiLU", [nn.Conv2d(3, 32, 3, 2, 1), nn.SiLU()],
+     3, 224),
+    ("conv 60x1", [nn.Conv2d(1, 32, (60, 1))], 1, 128),
+    ("conv 60x1", [nn.Conv2d(32, 32, (60, 1))], 32, 128),
     ("conv 1x1, ReLU", [nn.Conv2d(256, 256, 1), nn.ReLU()], 256, 28),
     ("bilinear x2", [nn.Upsample(scale_factor=2, mode="bilinear")], 64, 56),
     ("nearest x2", [nn.Upsample(scale_factor=2)], 64, 56),
@@ -92,7 +100,7 @@ class Graph:
                    for p in (m.weight, m.bias)]
         self.add("Conv", self.value, *numbers, group=m.groups,
                  strides=pair(m.stride), pads=pair(m.padding) * 2,
-                 kernel_shape=pair(m.kernel_size))
+                 dilations=pair(m.dilation), kernel_shape=pair(m.kernel_size))
 
     def ReLU(self, m):
         self.add("Relu", self.value)

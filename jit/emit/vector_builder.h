@@ -122,6 +122,7 @@ class VectorBuilder {
   // A stack slot in the entry block, 64-byte aligned.
   Value* stack_slot(llvm::Type* type);
   void prefetch(Value* pointer, int cache_level = 1);  // 1: L1, 2: L2, 3: L3.
+  void prefetch_to_write(Value* pointer);
 
   // The first `count` (i64 or i32, at least 0) of `lanes` lanes.
   Value* tail_mask(Value* count, int lanes = 0);

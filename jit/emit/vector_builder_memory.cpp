@@ -90,6 +90,12 @@ void VectorBuilder::prefetch(Value* pointer, int cache_level) {
        ir_.getInt32(1)});
 }
 
+void VectorBuilder::prefetch_to_write(Value* pointer) {
+  ir_.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {ptr()},
+      {pointer, ir_.getInt32(1), ir_.getInt32(3), ir_.getInt32(1)});
+}
+
 Value* VectorBuilder::tail_mask(Value* count, int lanes) {
   if (lanes == 0) lanes = this->lanes();
   // Narrow lanes make the comparison one instruction; counts are cut to fit.

@@ -138,6 +138,94 @@ TEST(WindowLayers, DepthwiseConvolutions) {
   }
 }
 
+Value convolution(const Value& x, const Value& weight, const Value& bias,
+                  const Dims& stride, const Dims& pads, const Dims& dilation) {
+  const auto conv = stride.size() == 1   ? F::conv1d
+                    : stride.size() == 2 ? F::conv2d
+                                         : F::conv3d;
+  return conv(x, weight, bias, stride, pads, dilation, 1);
+}
+
+// Dense ones, by products over windows, planes and otherwise.
+TEST(WindowLayers, DenseConvolutions) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    Draw draw(seed);
+    const int spatial = static_cast<int>(draw.of({1, 2, 2, 2, 3}));
+    const int64_t channels = draw.of({1, 3, 16, 16, 17, 24, 64});
+    const int64_t features = draw.of({1, 3, 8, 16, 20, 33, 100});
+    Dims sizes{draw.of({1, 2}), channels}, weights{features, channels}, pads;
+    const Dims stride = draw.dims(spatial, {1, 1, 2, 3});
+    const Dims dilation = draw.dims(spatial, {1, 1, 2});
+    for (int d = 0; d < spatial; ++d) {
+      sizes.push_back(draw.of({1, 4, 7, 12, 17}));
+      weights.push_back(draw.of({1, 2, 3, 3, 5}));
+      // No window is larger than the padded image.
+      const int64_t reach = (weights[2 + d] - 1) * dilation[d] + 1;
+      pads.push_back(std::max(draw.of({0, 1, 3}), (reach + 1) / 2));
+    }
+    const Tensor x = image(sizes, draw);
+    const Tensor weight = random_tensor(weights, DType::f32, 3);
+    const Tensor bias = random_tensor({features}, DType::f32, 4);
+    Dims each(spatial + 1, 1);
+    each[0] = features;
+    const Tensor scale = random_tensor(each, DType::f32, 5);
+    // Winograd's transforms spread what is not finite over their tiles.
+    if (stride[0] > 1) set_special(x, draw);
+    const int64_t kind = draw.of({0, 1, 2});
+    SCOPED_TRACE(::testing::Message()
+                 << seed << ": " << sizes.str() << " by " << weights.str()
+                 << " stride " << stride.str() << " dilation " << dilation.str()
+                 << " pads " << pads.str());
+    expect_right(
+        [&](DType type) {
+          return [=](Value x) {
+            return finished(convolution(x, weight.to(type), bias.to(type),
+                                        stride, pads, dilation),
+                            scale.to(type), kind);
+          };
+        },
+        x);
+  }
+}
+
+// Windows of one element, with a residual beside the sums.
+TEST(WindowLayers, ProductsOverPlanes) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    Draw draw(seed);
+    const int spatial = static_cast<int>(draw.of({1, 2, 2, 3}));
+    const int64_t channels = draw.of({1, 3, 16, 40, 100});
+    const int64_t features = draw.of({1, 5, 6, 13, 64, 100});
+    Dims sizes{draw.of({1, 3}), channels}, weights{features, channels};
+    for (int d = 0; d < spatial; ++d) {
+      sizes.push_back(spatial == 1   ? draw.of({192, 333, 1000})
+                      : spatial == 2 ? draw.of({14, 17, 28})
+                                     : draw.of({6, 7}));
+      weights.push_back(1);
+    }
+    const Tensor x = image(sizes, draw);
+    const Tensor weight = random_tensor(weights, DType::f32, 3);
+    const Tensor bias = random_tensor({features}, DType::f32, 4);
+    Dims result = sizes, each(spatial + 1, 1);
+    result[1] = each[0] = features;
+    const Tensor scale = random_tensor(each, DType::f32, 5);
+    const Tensor beside = image(result, draw);
+    if (draw.half()) set_special(x, draw);
+    const int64_t kind = draw.of({0, 1, 2});
+    SCOPED_TRACE(::testing::Message()
+                 << seed << ": " << sizes.str() << " by " << weights.str());
+    expect_right(
+        [&](DType type) {
+          return [=](Value x) {
+            const Dims ones(spatial, 1), none(spatial, 0);
+            const Value sums = convolution(x, weight.to(type), bias.to(type),
+                                           ones, none, ones);
+            return finished(sums + beside.to(type), scale.to(type), kind);
+          };
+        },
+        x);
+  }
+}
+
 TEST(WindowLayers, Pooling) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
     Draw draw(seed);

@@ -11,6 +11,7 @@
 #include "jit/engine/ir_module.h"
 #include "src/program/steps/steps.h"
 #include "src/program/tiles/run.h"
+#include "src/support/memory/aligned_block.h"
 #include "tests/jit/build_ir.h"
 #include "tests/support/analysed.h"
 
@@ -20,7 +21,7 @@ class CompiledTiles {
  public:
   CompiledTiles(const program::TileStep& step, CpuLevel level)
       : run_(program::analysed(step, level), level),
-        tasks_(program::analysed(step, level).plan(level).tasks) {
+        plan_(program::analysed(step, level).plan(level)) {
     EngineOptions options;
     options.cpu_level = level;
     const Compiler compiler(options);
@@ -37,18 +38,22 @@ class CompiledTiles {
     run_.set_code(kernels);
   }
 
-  int64_t tasks() const { return tasks_; }
+  int64_t tasks() const { return plan_.tasks; }
   size_t kernels() const { return run_.forms().size(); }
   void operator()(void* const* operands, int64_t begin, int64_t end) const {
     int32_t status = 0;
-    const program::StepCall call{operands, nullptr, &status, &run_};
+    support::AlignedBlock scratch(plan_.scratch_bytes + 1);
+    const program::StepCall call{
+        operands, static_cast<std::byte*>(scratch.data()), &status, &run_};
     program::run_tile_step(&call, begin, end);
   }
-  void operator()(void* const* operands) const { (*this)(operands, 0, tasks_); }
+  void operator()(void* const* operands) const {
+    (*this)(operands, 0, tasks());
+  }
 
  private:
   program::TileRun run_;
-  int64_t tasks_;
+  program::StepPlan plan_;
   std::vector<std::shared_ptr<CompiledCode>> codes_;
 };
 

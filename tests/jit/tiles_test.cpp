@@ -41,11 +41,15 @@ struct Case {
 // Aligned as packed weights are: there may be some bytes behind.
 size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+// How a step is given its right factor.
+enum class Rhs { packed, as_it_is };
+
 // out = max(sum + bias[n] + residual[m, n], 0), and the plain sum beside it.
 class Product {
  public:
-  Product(const Case& c, CpuLevel level, bool residual = true)
-      : case_(c), level_(level), residual_used_(residual) {
+  Product(const Case& c, CpuLevel level, bool residual = true,
+          Rhs kind = Rhs::packed)
+      : case_(c), level_(level), residual_used_(residual), kind_(kind) {
     lhs_row_ = c.depth + 3;
     lhs_ = randoms(size_t((c.batch * c.rows - 1) * lhs_row_ + c.depth), 1);
     rhs_ = randoms(size_t(c.batch * c.depth * c.columns), 2);
@@ -67,12 +71,13 @@ class Product {
   void expect_right(const CompiledTiles& run, GuardedBytes::Tight tight) {
     const size_t count = size_t(case_.batch * case_.rows * case_.columns);
     const GuardedBytes lhs(bytes_of(lhs_), tight);
-    const GuardedBytes packed(bytes_of(packed_), tight);
+    const GuardedBytes rhs(bytes_of(kind_ == Rhs::packed ? packed_ : rhs_),
+                           tight);
     const GuardedBytes bias(bytes_of(bias_), tight);
     const GuardedBytes residual(bytes_of(residual_), tight);
     const GuardedBytes out(count * sizeof(float), tight);
     const GuardedBytes sum(count * sizeof(float), tight);
-    std::vector<void*> operands{lhs.data(), packed.data(), bias.data()};
+    std::vector<void*> operands{lhs.data(), rhs.data(), bias.data()};
     if (residual_used_) operands.push_back(residual.data());
     operands.insert(operands.end(), {out.data(), sum.data()});
     // In two runs, as two threads would.
@@ -110,6 +115,10 @@ class Product {
     step.lhs_batch = case_.rows * lhs_row_;
     step.lhs_row = lhs_row_;
     step.rhs_batched = case_.batch > 1;
+    if (kind_ == Rhs::as_it_is) {
+      step.rhs_row = case_.columns;
+      step.rhs_batch = case_.depth * case_.columns;
+    }
     const TileAccess whole{DType::f32, case_.rows * case_.columns,
                            case_.columns, 1};
     step.extras = {{DType::f32, 0, 0, 1}};
@@ -145,6 +154,7 @@ class Product {
   Case case_;
   CpuLevel level_;
   bool residual_used_;
+  Rhs kind_;
   int64_t lhs_row_;
   std::vector<float> lhs_, rhs_, bias_, residual_, packed_;
 };
@@ -191,6 +201,19 @@ TEST_P(Tiles, MatchDoubleSums) {
     SCOPED_TRACE(::testing::Message() << c.batch << " x " << c.rows << " x "
                                       << c.columns << " x " << c.depth);
     Product(c, GetParam()).expect_right();
+  }
+}
+
+TEST_P(Tiles, PackRightFactorsThemselves) {
+  const Case cases[] = {
+      {1, 1, 1, 1},    {1, 1, 64, 16},  {1, 7, 63, 5},    {1, 64, 300, 40},
+      {3, 5, 20, 11},  {2, 17, 64, 32}, {1, 4, 8, 0},     {1, 6, 1000, 257},
+      {9, 3, 200, 18}, {1, 200, 70, 9}, {1, 500, 400, 3}, {16, 13, 130, 1500},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(::testing::Message() << c.batch << " x " << c.rows << " x "
+                                      << c.columns << " x " << c.depth);
+    Product(c, GetParam(), true, Rhs::as_it_is).expect_right();
   }
 }
 

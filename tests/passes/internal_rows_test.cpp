@@ -32,6 +32,8 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.draw", Aliasing::never},
     {"fxjit.control", Aliasing::never},
     {"fxjit.contract", Aliasing::never},
+    {"fxjit.plane_product", Aliasing::never},
+    {"fxjit.window_product", Aliasing::never},
     {"fxjit.merged_linear", Aliasing::never},
     {"fxjit.attention", Aliasing::never},
     {"fxjit.written_attention", Aliasing::never},

@@ -136,5 +136,50 @@ TEST(Windows, OfManyTapsAreLeft) {
               Contains(HasSubstr("conv_last")));
 }
 
+// A product over planes takes what follows, as one over rows does.
+TEST(Windows, OfOneElementOverPlanes) {
+  const Tensor weight = random_tensor({4, 6, 1, 1}, 7);
+  const Tensor bias = random_tensor({4}, 8),
+               image = random_tensor({2, 6, 9, 32});
+  const auto product = [&](Value x) {
+    return F::silu(F::conv2d(x, weight, bias)) + 1.0;
+  };
+  EXPECT_THAT(fused(product, {image}),
+              ElementsAre("contraction: plane_product+add+silu+add"));
+  // Few places would leave most of a last panel of columns empty.
+  EXPECT_THAT(fused(product, {random_tensor({2, 6, 3, 5})}),
+              Not(Contains(HasSubstr("plane_product"))));
+  EXPECT_THAT(fused(product, {image}, /*planes=*/false),
+              Not(Contains(HasSubstr("plane_product"))));
+}
+
+// Few channels are a dim of taps.
+TEST(Windows, OverAllChannels) {
+  const Tensor weight = random_tensor({4, 3, 3, 3}, 7);
+  const Tensor bias = random_tensor({4}, 8);
+  const Tensor image = random_tensor({2, 3, 9, 17});
+  for (int stride : {1, 2})
+    EXPECT_THAT(
+        fused(
+            [&](Value x) {
+              return F::relu(F::conv2d(x, weight, bias, stride, Value(1)));
+            },
+            {image}),
+        ElementsAre("contraction: window+relu"));
+}
+
+TEST(Windows, OfManyChannels) {
+  const Tensor weight = random_tensor({4, 16, 3, 3}, 7);
+  const Tensor bias = random_tensor({4}, 8);
+  const auto strided = [&](Value x) {
+    return F::relu(F::conv2d(x, weight, bias, Value(2), Value(1)));
+  };
+  const ValueList inputs{random_tensor({2, 16, 9, 8})};
+  EXPECT_THAT(fused(strided, inputs),
+              Contains("contraction: window_product+add+relu"));
+  EXPECT_THAT(fused(strided, inputs, /*planes=*/false),
+              Not(Contains(HasSubstr("window_product"))));
+}
+
 }  // namespace TEST_FILE
 }  // namespace fxjit

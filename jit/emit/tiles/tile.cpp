@@ -15,6 +15,9 @@ using program::TileCall;
 // Products that are summed in one chain before their sum is added to the total.
 constexpr int64_t kChain = 64;
 constexpr int64_t kPairsAhead = 4096;  // Bytes.
+constexpr int kUnrolled = 4, kLeastUnrolledRows = 4;
+// Panels that are packed at once.
+constexpr int64_t kPacked = 4;
 
 class TileEmitter {
  public:
@@ -38,16 +41,49 @@ class TileEmitter {
   }
 
   void emit() {
+    if (form_.packs) return pack();
     Value* tiles = call_number(b_, offsetof(TileCall, tiles));
     b_.loop(b_.i64(0), tiles, b_.i64(1), [&](Value* tile) {
       first_row_ = b_.mul(tile, b_.i64(form_.rows));
-      set_addresses(tile);
+      if (!form_.has_window) set_addresses();
+      if (form_.prefetches) ahead_ = fetch_address(tile);
+      fetch_results();
       epilogue(sums());
     });
     b_.ret();
   }
 
  private:
+  // Row by row, of all panels.
+  void pack() {
+    Value* panels = call_number(b_, offsetof(TileCall, tiles));
+    const int64_t row_bytes = panel_weights_.row_bytes();
+    b_.loop(b_.i64(0), depth_, b_.i64(1), [&](Value* k) {
+      Value* from = elements(lhs_, b_.mul(k, lhs_row_));
+      Value* to = b_.offset_bytes(weights_, b_.mul(k, b_.i64(row_bytes)));
+      Value* whole = b_.bit_and(panels, b_.i64(-kPacked));
+      const auto pack_panel = [&](Value* panel) {
+        pack_row(elements(from, b_.mul(panel, b_.i64(width_))),
+                 b_.offset_bytes(to, b_.mul(panel, panel_bytes_)));
+      };
+      b_.loop(b_.i64(0), whole, b_.i64(kPacked), [&](Value* panel) {
+        for (int64_t i = 0; i < kPacked; ++i)
+          pack_panel(b_.add(panel, b_.i64(i)));
+      });
+      b_.loop(whole, panels, b_.i64(1), pack_panel);
+    });
+    b_.ret();
+  }
+
+  void pack_row(Value* from, Value* to) {
+    for (int v = 0; v < vectors_; ++v) {
+      Value* at = b_.offset(from, b_.f32(), int64_t{v} * b_.lanes());
+      Value* row = v == vectors_ - 1 && mask_ ? b_.load(DType::f32, at, mask_)
+                                              : b_.load(DType::f32, at);
+      b_.store_aligned(row, b_.offset(to, b_.vec(b_.f32()), v));
+    }
+  }
+
   Value* elements(Value* base, Value* count) {
     return b_.offset(base, b_.f32(), count);
   }
@@ -58,7 +94,7 @@ class TileEmitter {
   size_t rows() const { return static_cast<size_t>(form_.rows); }
 
   // Computes where each row and each panel begins in each part of the depth.
-  void set_addresses(Value* tile) {
+  void set_addresses() {
     part_ = b_.ir().CreateUDiv(depth_, b_.i64(form_.depth_parts));
     rows_.clear();
     panels_.clear();
@@ -74,7 +110,17 @@ class TileEmitter {
             b_.add(b_.mul(panel_bytes_, b_.i64(q)),
                    b_.mul(begin, b_.i64(panel_weights_.row_bytes())))));
     }
-    if (form_.prefetches) ahead_ = fetch_address(tile);
+  }
+
+  // Results that are written in whole cache lines far apart would wait for
+  // them: they are fetched before the sums.
+  void fetch_results() {
+    if (form_.rows == 1 || vectors_ * b_.lanes() * 4 > kCacheLine) return;
+    const size_t extras = form_.extras.size();
+    for (size_t i = 0; i < form_.outputs.size(); ++i)
+      for (int r = 0; r < form_.rows; ++r)
+        b_.prefetch_to_write(
+            operands_.at(extras + i, b_.add(first_row_, b_.i64(r)), nullptr));
   }
 
   // The address from which this tile prefetches. The first tiles prefetch a
@@ -96,9 +142,29 @@ class TileEmitter {
   Values sums() {
     const Values zeros(parts() * static_cast<size_t>(sum_count()),
                        b_.splat_f32(0));
+    if (form_.has_window) return window_sums(zeros);
     if (!weights::is_paired(form_.weights))
-      return add_parts(products(b_.i64(0), part_, 1, zeros));
+      return add_parts(all_products(part_, zeros));
     return paired_sums(zeros);
+  }
+
+  // Tap by tap, whose rows of weights follow each other.
+  Values window_sums(const Values& zeros) {
+    Value* taps = call_number(b_, offsetof(TileCall, taps));
+    Value* addresses = call_pointer(b_, offsetof(TileCall, addresses));
+    Value* bytes = b_.mul(depth_, b_.i64(panel_weights_.row_bytes()));
+    return b_.loop(
+        b_.i64(0), taps, b_.i64(1), zeros, [&](Value* tap, const Values& sums) {
+          rows_.clear();
+          for (int r = 0; r < form_.rows; ++r) {
+            Value* row = b_.add(first_row_, b_.i64(r));
+            Value* at = b_.add(b_.mul(row, taps), tap);
+            rows_.push_back(load_constant(
+                b_, b_.ptr(), b_.offset(addresses, b_.ptr(), at), 0));
+          }
+          panels_ = {b_.offset_bytes(weights_, b_.mul(tap, bytes))};
+          return all_products(depth_, sums);
+        });
   }
 
   // Sums of weights in paired formats: short chains of products are summed and
@@ -128,15 +194,26 @@ class TileEmitter {
     return sums;
   }
 
+  // Of a depth of any length. On AVX2 tiles of many rows take kUnrolled steps
+  // at once, few enough rounds for the branch predictor to know the last one.
+  Values all_products(Value* depth, const Values& sums) {
+    if (form_.rows < kLeastUnrolledRows || b_.level() != CpuLevel::avx2)
+      return products(b_.i64(0), depth, 1, sums);
+    Value* whole = b_.bit_and(depth, b_.i64(-kUnrolled));
+    return products(whole, depth, 1,
+                    products(b_.i64(0), whole, kUnrolled, sums));
+  }
+
   Values products(Value* begin, Value* end, int step, const Values& sums) {
     return b_.loop(begin, end, b_.i64(step), sums,
                    [&](Value* k, const Values& values) {
                      Values next = values;
-                     if (form_.prefetches) fetch_ahead(k);
                      if (step == weights::kPairedRows) fetch_pair(k);
-                     for (int i = 0; i < step; ++i)
+                     for (int i = 0; i < step; ++i) {
+                       if (form_.prefetches) fetch_ahead(b_.add(k, b_.i64(i)));
                        for (size_t p = 0; p < parts(); ++p)
                          accumulate(next, p, k, i);
+                     }
                      return next;
                    });
   }

@@ -17,13 +17,21 @@ bool is_window(const fx::Node& node) {
 
 bool is_contraction(const fx::Node& node) {
   return node.called_op() == &contract_op() ||
+         node.called_op() == &plane_product_op() ||
+         node.called_op() == &window_product_op() ||
          node.called_op() == &winograd_op() || is_window(node);
 }
 
 int contraction_batch_dims(const fx::Node& contract) {
-  if (contract.called_op() == &winograd_op()) return 1;
+  if (contract.called_op() == &window_product_op()) return 0;
+  if (contract.called_op() != &contract_op()) return 1;
   const ValueList& weights = contract.arg(1).as_sequence();
   return weights[0].as_node()->val_tensor().dim() - 2;
+}
+
+int contraction_column_dims(const fx::Node& contract) {
+  const bool over_planes = contract.called_op() == &plane_product_op();
+  return over_planes ? contract.val_tensor().dim() - 2 : 1;
 }
 
 Size uniform_stride(const Dims& sizes, const Dims& strides, int first,
@@ -77,11 +85,13 @@ bool can_read_beside(const fx::Node& contraction, const Tensor& t) {
   if (!can_compute_beside(contraction, t.dtype())) return false;
   const Dims& domain = contraction.val_tensor().sizes();
   const int batch_dims = contraction_batch_dims(contraction);
-  const int last = domain.size() - 1;
+  const int rank = domain.size();
+  const int rows_end = rank - contraction_column_dims(contraction);
   const Dims strides = broadcast_strides(t, domain);
-  return strides[last] <= 1 &&
+  const Size column = uniform_stride(domain, strides, rows_end, rank);
+  return column >= 0 && column <= 1 &&
          uniform_stride(domain, strides, 0, batch_dims) >= 0 &&
-         uniform_stride(domain, strides, batch_dims, last) >= 0;
+         uniform_stride(domain, strides, batch_dims, rows_end) >= 0;
 }
 
 bool trailing(const std::vector<int>& dims, int rank) {

@@ -16,6 +16,9 @@ bool is_window(const fx::Node& node);
 // The number of batch dims of a contraction: the leading dims that its weight
 // has as well, or for a convolution the dim of images.
 int contraction_batch_dims(const fx::Node& contract);
+// The number of last dims of its result that are the columns: one, or all
+// places of planes.
+int contraction_column_dims(const fx::Node& contract);
 
 // Dims [first, last) step uniformly: element i of the flattened dims is at
 // i * stride. Returns the stride, or -1 when they do not. 0 when all are 1.

@@ -181,14 +181,20 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
     return line;
   if (is_depthwise_line(params, val_of(args[1])))
     return depthwise_line(b, params, args);
+  const bool one_element = is_pointwise(params, val_of(args[1]));
+  if (one_element)
+    if (const Value planes = lower_plane_product(b, params, args);
+        !planes.is_none())
+      return planes;
   if (Value sums = lower_winograd(b, params, args[0], args[1]);
       !sums.is_none()) {
     if (!args[2].is_none()) sums = call(b, "add", {sums, args[2]});
     return channels_to_front(b, sums);
   }
-  return channels_to_front(b, is_pointwise(params, val_of(args[1]))
-                                  ? pointwise(b, params, args)
-                                  : conv_last(b, params, args));
+  if (one_element) return channels_to_front(b, pointwise(b, params, args));
+  const Value product = lower_window_product(b, params, args);
+  return channels_to_front(
+      b, product.is_none() ? conv_last(b, params, args) : product);
 }
 
 }  // namespace

@@ -130,6 +130,17 @@ Value infer_contract(const ops::OpCall& call) {
                                              : side_by_side(call, -1);
 }
 
+Value infer_plane_product(const ops::OpCall& call) {
+  Dims sizes = call.tensor(0).sizes();
+  sizes[1] = call.tensor(1).size(0);
+  return Tensor::meta(sizes, call.tensor(0).dtype());
+}
+
+Value run_plane_product(const ops::OpCall& call) {
+  const Value sums = matmul(call[1], flatten(call[0], 2));
+  return reshape(sums, infer_plane_product(call).as_tensor().sizes());
+}
+
 Value infer_merged_linear(const ops::OpCall& call) {
   return side_by_side(call, 0);
 }
@@ -195,8 +206,15 @@ void run_window_products(const ops::OpCall& call, const Tensor& input,
   params.pad_before = call.dims(6), params.pad_after = call.dims(7);
   params.dilation = call.dims(8);
   params.output = call.dims(9);
-  ops::run_conv(params, input, call.tensor(1),
-                call.has(2) ? call.tensor(2) : Tensor(), out);
+  const Tensor bias = call.has(2) ? call.tensor(2) : Tensor();
+  if (input.dim() == params.spatial + 2)
+    return ops::run_conv(params, input, call.tensor(1), bias, out);
+  // The channels are a dim of taps.
+  params.groups = 1;
+  params.output.insert(2, 1);
+  ops::run_conv(params, unsqueeze(input, 1).as_tensor(),
+                unsqueeze(call[1], 1).as_tensor(), bias,
+                unsqueeze(out, 2).as_tensor());
 }
 
 // sum wx = sum w (x - outside) + outside * sum w
@@ -224,6 +242,25 @@ Value run_window(const ops::OpCall& call) {
   else
     out = run_moved_products(call, input, out);
   return call.flag(10) ? with_channels_back(out) : Value(out);
+}
+
+Value infer_window_product(const ops::OpCall& call) {
+  return Tensor::meta(channels_back(call.dims(7)), DType::f32);
+}
+
+Value run_window_product(const ops::OpCall& call) {
+  ops::ConvParams params;
+  params.spatial = call.dims(2).size();
+  params.stride = call.dims(3);
+  params.pad_before = call.dims(4), params.pad_after = call.dims(5);
+  params.dilation = call.dims(6);
+  params.output = call.dims(7);
+  Dims order{params.spatial + 1, params.spatial};  // [O, C, taps...]
+  for (int i = 0; i < params.spatial; ++i) order.push_back(i);
+  const Tensor weight = permute(call[1], order).as_tensor().contiguous();
+  const Tensor out = Tensor::empty(params.output, DType::f32);
+  ops::run_conv(params, call.tensor(0), weight, Tensor(), out);
+  return with_channels_back(out);
 }
 
 Value infer_resample(const ops::OpCall& call) {

@@ -21,6 +21,10 @@ Value run_draw(const ops::OpCall& call);
 Value infer_control(const ops::OpCall& call);
 
 Value infer_contract(const ops::OpCall& call);
+Value infer_plane_product(const ops::OpCall& call);
+Value run_plane_product(const ops::OpCall& call);
+Value infer_window_product(const ops::OpCall& call);
+Value run_window_product(const ops::OpCall& call);
 Value infer_merged_linear(const ops::OpCall& call);
 Value run_merged_linear(const ops::OpCall& call);
 Value infer_winograd(const ops::OpCall& call);

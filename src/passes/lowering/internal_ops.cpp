@@ -65,6 +65,19 @@ constexpr ops::OpRow kInternalOps[] = {
      .names = "",
      .lowering = Lowering::contraction,
      .infer = infer_contract},
+    {.name = "fxjit.plane_product",
+     .schema = "image, weight",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_plane_product,
+     .eager = run_plane_product},
+    {.name = "fxjit.window_product",
+     .schema = "image, weight, taps, stride, pad_before, pad_after, dilation, "
+               "output",
+     .names = "",
+     .lowering = Lowering::contraction,
+     .infer = infer_window_product,
+     .eager = run_window_product},
     {.name = "fxjit.merged_linear",
      .schema = "input, weights, biases",
      .names = "",
@@ -151,6 +164,8 @@ FXJIT_INTERNAL_OP(item)
 FXJIT_INTERNAL_OP(draw)
 FXJIT_INTERNAL_OP(control)
 FXJIT_INTERNAL_OP(contract)
+FXJIT_INTERNAL_OP(plane_product)
+FXJIT_INTERNAL_OP(window_product)
 FXJIT_INTERNAL_OP(merged_linear)
 FXJIT_INTERNAL_OP(winograd)
 FXJIT_INTERNAL_OP(window)

@@ -39,6 +39,14 @@ const ops::Op& control_op();
 // over an image, its last dims together being K; or of 16 bits. K is contiguous
 // in the input and its other dims step uniformly within each of batch and rows.
 const ops::Op& contract_op();
+// (image, weight): the weight [O, C], with C contiguous, times the image [N, C,
+// ...], whose places are dense: a contiguous [N, O, ...], f32.
+const ops::Op& plane_product_op();
+// (image, weight, taps, stride, pad_before, pad_after, dilation, output): a
+// convolution of the image [N, C, ...] with C dense by a constant contiguous
+// weight [taps..., C, O], to a result of the sizes `output`, which lies
+// contiguous as [N, ..., O], f32.
+const ops::Op& window_product_op();
 // (input, weights, biases): linear layers on one input, results side by side
 // along the last dim; `biases` is none or has one per weight.
 const ops::Op& merged_linear_op();
@@ -52,10 +60,12 @@ const ops::Op& winograd_op();
 // (input, weight, bias, combine, taps, stride, pad_before, pad_after, dilation,
 // output, channels_inner): a window over each channel of the input [N, C, ...]
 // of f32, to a result of the sizes `output`, contiguous; with `channels_inner`
-// it is [N, ..., C]. `combine` is a WindowCombine; the weights of products are
-// [C_out, 1, taps...], others have none. What has no bias has none there. Over
-// planes the input's columns are dense, weights contiguous and C_out a multiple
-// of C; else channels are innermost in input and weights, and C_out is C.
+// it is [N, ..., C]. Where `taps` and what says how they lie have the channels
+// as their first dim, each result is a sum over all channels. `combine` is a
+// WindowCombine; the weights of products are [C_out, 1, taps...], others have
+// none. What has no bias has none there. Over planes the input's columns are
+// dense, weights contiguous and C_out a multiple of C; else channels are
+// innermost in input and weights, and C_out is C.
 const ops::Op& window_op();
 // (input, row_places, row_weights, column_places, column_weights,
 // channels_inner): images [N, C, H, W] of f32, f16 or bf16 to other sizes, see

@@ -14,8 +14,9 @@ struct LowerOptions {
   // The half types in which the machine has a fast product. Products by
   // constants and convolutions of other half types are computed in f32.
   FastHalves halves;
-  // Windows over single channels (depthwise convolutions, pooling) read images
-  // in planes as they are, instead of a copy with channels innermost.
+  // Windows over single channels (depthwise convolutions, pooling) and those of
+  // one element read images in planes as they are, instead of a copy with
+  // channels innermost; dense convolutions are generated.
   bool plane_windows = false;
   // No convolution is computed by Winograd's transforms, which round
   // differently.

@@ -83,6 +83,13 @@ Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
 // `args` as above. None for others.
 Value lower_window(GraphBuilder& builder, const ops::ConvParams& params,
                    const ValueList& args);
+// A convolution of windows of one element over planes, which stay planes, by
+// plane_product_op(), and one whose windows are rows of a product, by
+// window_product_op(), to [N, ..., C_out]. `args` as above. None for others.
+Value lower_plane_product(GraphBuilder& builder, const ops::ConvParams& params,
+                          const ValueList& args);
+Value lower_window_product(GraphBuilder& builder, const ops::ConvParams& params,
+                           const ValueList& args);
 // Pooling that gives no positions, of an input with its batch, by window_op();
 // none for others.
 Value lower_pool_window(GraphBuilder& builder, const ops::PoolParams& params,

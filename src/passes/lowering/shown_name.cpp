@@ -28,11 +28,11 @@ const char* window_name(const ops::OpCall& call) {
 
 std::string shown_name(const ops::OpCall& call) {
   const ops::Op* const op = &call.op;
-  if (op == &contract_op()) return "matmul";
+  if (op == &contract_op() || op == &plane_product_op()) return "matmul";
   if (op == &materialize_op()) return "copy";
   if (op == &window_op()) return window_name(call);
-  if (op == &conv_last_op() || op == &conv_last_work_op() ||
-      op == &padded_conv_op())
+  if (op == &window_product_op() || op == &conv_last_op() ||
+      op == &conv_last_work_op() || op == &padded_conv_op())
     return "conv";
   if (op == &winograd_op()) return "winograd_conv";
   std::string_view name = op->name();

@@ -88,12 +88,43 @@ Value products(GraphBuilder& b, const ops::ConvParams& params,
   return channels_inner ? channels_to_front(b, sums) : sums;
 }
 
+// Dense convolutions over planes with few channels and results: a product has
+// too short rows and too few columns for them.
+bool is_small(const ops::ConvParams& params, const Tensor& input,
+              const Tensor& weight) {
+  constexpr int64_t kMostTaps = 75, kMostFeatures = 8, kMostOfOne = 64;
+  const Dims taps = taps_of(params, weight);
+  const bool large = weight.size(1) == 1 && numel(taps) >= kLeastTurnedTaps;
+  const int64_t most = large ? kMostOfOne : kMostFeatures;
+  return !params.transposed && params.groups == 1 && params.spatial == 2 &&
+         numel(taps) > 1 && weight.size(1) > 0 && weight.size(0) <= most &&
+         are_planes(input, params.output) &&
+         suits_planes(taps, params.stride, kMostTaps / weight.size(1));
+}
+
+// The channels are a dim of taps.
+Value small_products(GraphBuilder& b, ops::ConvParams params,
+                     const ValueList& args) {
+  const Tensor weight = val_of(args[1]);
+  Dims taps = taps_of(params, weight);
+  taps.insert(0, weight.size(1));
+  params.stride.insert(0, 1), params.dilation.insert(0, 1);
+  params.pad_before.insert(0, 0), params.pad_after.insert(0, 0);
+  return b.call(window_op(),
+                {args[0], contiguous(b, args[1]), contiguous(b, args[2]),
+                 static_cast<int64_t>(WindowCombine::products), taps,
+                 params.stride, params.pad_before, params.pad_after,
+                 params.dilation, params.output, false, 0});
+}
+
 }  // namespace
 
 Value lower_window(GraphBuilder& b, const ops::ConvParams& params,
                    const ValueList& args) {
   const Tensor input = val_of(args[0]), weight = val_of(args[1]);
   const Dims taps = taps_of(params, weight);
+  if (b.options().lowering->plane_windows && is_small(params, input, weight))
+    return small_products(b, params, args);
   if (!has_own_channels(params, input, weight) || numel(taps) == 0) return {};
   if (b.options().lowering->plane_windows && are_planes(input, params.output) &&
       (suits_planes(taps, params.stride, kMostOfPlanes.products) ||

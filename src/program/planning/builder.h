@@ -112,6 +112,8 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call);
 // Plans the region's window (depthwise convolution or pooling); false if it has
 // none.
 bool plan_window(PlanBuilder& builder, const RegionCall& call);
+// Its product over planes or windows of an image, likewise.
+bool plan_image_product(PlanBuilder& builder, const RegionCall& call);
 // Its images that get other sizes, likewise.
 bool plan_resampling(PlanBuilder& builder, const RegionCall& call);
 void plan_attention(PlanBuilder& builder, const RegionCall& call);

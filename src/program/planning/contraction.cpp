@@ -52,6 +52,12 @@ RunTimePack run_time_pack(const Tensor& val) {
   return matrix;
 }
 
+// Whether tiles pack the panels of a matrix as they need them.
+bool packs_itself(const PlanBuilder& builder, const RunTimePack& matrix) {
+  return builder.level() != CpuLevel::avx512 && matrix.column_stride == 1 &&
+         matrix.depth_stride > 0;
+}
+
 // Packs an activation at run time into a buffer of the arena.
 OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
                             const Placed& weight) {
@@ -119,7 +125,7 @@ void plan_integers(PlanBuilder& builder, const RegionCall& call,
                                step.lhs == DType::i16
                                    ? pack_pairs_at_run_time(builder, call, rhs)
                                    : builder.pack_integers(rhs)};
-  bind_epilogue(call, node, batch, refs, step);
+  bind_epilogue(call, node, refs, step);
   builder.add_step(std::move(step), std::move(refs), call);
 }
 
@@ -162,10 +168,16 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
     refs.push_back(builder.pack(matrices_of(weight), true));
   } else {
     FXJIT_CHECK(weights.size() == 1, "only constants are merged");
-    refs.push_back(
-        pack_at_run_time(builder, call, call.inputs.at(weights[0].as_node())));
+    const RunTimePack matrix = run_time_pack(first.val);
+    if (packs_itself(builder, matrix)) {
+      step.rhs_row = matrix.depth_stride;
+      step.rhs_batch = matrix.batch_stride;
+      refs.push_back(first.ref());
+    } else {
+      refs.push_back(pack_at_run_time(builder, call, first));
+    }
   }
-  bind_epilogue(call, node, batch, refs, step);
+  bind_epilogue(call, node, refs, step);
   if (builder.options().library_products &&
       builder.level() == CpuLevel::avx512 && first.val.dtype() != DType::i8) {
     step.analyse(builder.options().machine);

@@ -156,7 +156,8 @@ class Planner {
         return;
       case Region::Kind::contraction:
         if (!plan_winograd(builder_, call) && !plan_window(builder_, call) &&
-            !plan_resampling(builder_, call))
+            !plan_resampling(builder_, call) &&
+            !plan_image_product(builder_, call))
           plan_contraction(builder_, call);
         return;
       case Region::Kind::attention:

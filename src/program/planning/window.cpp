@@ -36,6 +36,20 @@ void add_depth(Access& access, int depth) {
   while (access.outer.size() < kDims - 1) access.outer.insert(depth, 0);
 }
 
+// How the input lies under the taps, of which channels may be a dim.
+void place_input(const Tensor& input, int64_t results, bool over_channels,
+                 WindowStep& step) {
+  Dims strides = input.strides();
+  step.sizes = with_depth(spatial_of(input.sizes()), 1);
+  if (over_channels) {
+    step.sizes[0] = input.size(1);
+    strides.insert(1, 0);
+  }
+  step.steps = with_all_dims(strides, 2, 0);
+  const int64_t channels = over_channels ? Size(1) : input.size(1);
+  step.multiplier = step.channels_inner ? 1 : results / channels;
+}
+
 }  // namespace
 
 bool plan_window(PlanBuilder& builder, const RegionCall& call) {
@@ -46,13 +60,12 @@ bool plan_window(PlanBuilder& builder, const RegionCall& call) {
   step.channels_inner = node->arg(10).as_bool();
   const Dims out = with_all_dims(node->val_tensor().sizes(), depth_of(step), 1);
   step.combine = static_cast<passes::WindowCombine>(node->arg(3).as_int());
-  step.multiplier = step.channels_inner ? Size(1) : out[1] / input.val.size(1);
-  step.sizes = with_depth(spatial_of(input.val.sizes()), 1);
   step.taps = with_depth(node->arg(4).as_dims(), 1);
   step.strides = with_depth(node->arg(5).as_dims(), 1);
   step.pads = with_depth(node->arg(6).as_dims(), 0);
   step.dilations = with_depth(node->arg(8).as_dims(), 1);
-  step.steps = with_all_dims(input.val.strides(), 2, 0);
+  const int dims = input.val.dim() - 2;
+  place_input(input.val, out[1], node->arg(4).as_dims().size() > dims, step);
   step.input = input.val.dtype();
   step.outside = node->arg(11).as_int();
   step.outer = {out[0], out[1], out[2], out[3]};

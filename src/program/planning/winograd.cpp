@@ -47,7 +47,7 @@ bool plan_winograd(PlanBuilder& builder, const RegionCall& call) {
   step.tile = tile_of(step, builder.level());
   std::vector<OperandRef> refs{input.ref(),
                                builder.pack_winograd(weight, step.tile)};
-  bind_epilogue(call, *node, passes::contraction_batch_dims(*node), refs, step);
+  bind_epilogue(call, *node, refs, step);
   builder.add_step(std::move(step), std::move(refs), call);
   return true;
 }

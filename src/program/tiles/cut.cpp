@@ -31,6 +31,13 @@ constexpr int64_t kManyPanels = 8;
 // the second-level cache.
 constexpr int64_t kPanelRowBlock = 192;
 
+// Of panels that a task packs itself: bytes of a group, which stays in the
+// second-level cache beside a block of rows, and most panels.
+constexpr int64_t kGroupBytes = int64_t{128} << 10;
+constexpr int64_t kMostGrouped = 8;
+// Rows of a block that reads them.
+constexpr int64_t kPackedRowBlock = 192;
+
 int64_t nearest(int64_t rows, int64_t multiple) {
   return (rows + multiple / 2) / multiple * multiple;
 }
@@ -68,9 +75,38 @@ std::vector<int64_t> even_blocks(int64_t rows) {
   return whole_tiles(rows, std::max(rows / kRowBlock, least));
 }
 
+// Panels of a task that packs them. A row of a group is read at once, since
+// rows of an image lie pages apart.
+int64_t group_of(const TileStep& step, int64_t panels, int64_t panel_bytes) {
+  const int64_t most =
+      std::clamp<int64_t>(kGroupBytes / panel_bytes, 1, kMostGrouped);
+  return std::clamp<int64_t>(step.batch * panels / kManyPanels, 1, most);
+}
+
+TileCut packing_cut(const TileStep& step, const weights::TileShape& tile) {
+  TileCut cut;
+  cut.panels = support::ceil_div(step.columns, tile.width());
+  const int64_t bytes = weights::packed_depth(step.depth) * tile.width() * 4;
+  cut.group = group_of(step, cut.panels, std::max<int64_t>(1, bytes));
+  cut.starts = step.batch * cut.groups() < kManyPanels
+                   ? even_blocks(step.rows)
+                   : whole_tiles(step.rows, support::ceil_div(
+                                                std::max<int64_t>(1, step.rows),
+                                                kPackedRowBlock));
+  return cut;
+}
+
 }  // namespace
 
+int64_t TileCut::most_rows() const {
+  int64_t most = 0;
+  for (size_t i = 1; i < starts.size(); ++i)
+    most = std::max(most, starts[i] - starts[i - 1]);
+  return most;
+}
+
 TileCut tile_cut(const TileStep& step, const weights::TileShape& tile) {
+  if (step.packs()) return packing_cut(step, tile);
   const int64_t weights = step.depth * step.columns;
   const int64_t images = step.rows * (step.depth + step.columns);
   constexpr auto kFloat = static_cast<int64_t>(sizeof(float));

@@ -1,4 +1,5 @@
-// How a contraction is cut: a task is a panel of columns of a block of rows.
+// How a contraction is cut: a task is a panel of columns, or a group of them
+// that it packs, of a block of rows.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,10 @@ struct TileCut {
   bool rows_first = false;
   std::vector<int64_t> starts;  // First row of each block, then all rows.
   int64_t panels = 0;           // Of a matrix.
+  int64_t group = 1;            // Panels of a task.
   int64_t blocks() const { return static_cast<int64_t>(starts.size()) - 1; }
+  int64_t most_rows() const;  // Of a block.
+  int64_t groups() const { return (panels + group - 1) / group; }
 
   friend bool operator==(const TileCut&, const TileCut&) = default;
 };
@@ -26,7 +30,7 @@ struct TileCut {
 template <typename V>
 void fields(Is<TileCut> auto& s, V& v) {
   v("rows_first", s.rows_first), v("starts", s.starts);
-  v("panels", s.panels);
+  v("panels", s.panels), v("group", s.group);
 }
 
 TileCut tile_cut(const TileStep& step, const weights::TileShape& tile);

@@ -5,7 +5,8 @@ namespace fxjit::program {
 std::string form_key(const TileForm& form) {
   std::string text = "tile";
   for (int number : {form.rows, form.vectors, int{form.masked}, form.panels,
-                     form.depth_parts, int{form.prefetches}})
+                     form.depth_parts, int{form.prefetches},
+                     int{form.has_window}, int{form.packs}})
     text += " " + std::to_string(number);
   text += std::string(" ") + weights::format_name(form.weights);
   for (DType dtype : {form.lhs, form.sums})

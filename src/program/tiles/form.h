@@ -20,7 +20,8 @@ struct TileOperand {
 };
 
 // The arguments of a tile kernel: it computes `tiles` tiles of one panel, one
-// below the other. Strides are in elements.
+// below the other. Strides are in elements. A kernel that packs copies `tiles`
+// panels: rows of `lhs` to where `weights` points.
 struct TileCall {
   const float* lhs;
   const void* weights;          // Of the panel.
@@ -39,6 +40,10 @@ struct TileCall {
   // `start` has what the sums begin with, row by row.
   const void* table;
   const float* start;
+  // Only for rows that are windows: where the taps of each row of the tiles
+  // lie, row by row. `depth` is that of one tap.
+  const float* const* addresses;
+  int64_t taps;
 };
 
 using TileFn = void (*)(const TileCall* call);
@@ -62,6 +67,8 @@ struct TileForm : Epilogue {  // Without sizes.
   // faster.
   int depth_parts = 1;
   bool prefetches = false;  // The panel that is read next.
+  bool has_window = false;  // Rows are given by TileCall::addresses.
+  bool packs = false;       // The kernel copies panels and computes nothing.
   weights::Format weights = weights::Format::f32;
   DType lhs = DType::f32;
   DType sums = DType::f32;

@@ -15,7 +15,7 @@ const fx::Node* find_call_or_null(const RegionCall& call, const ops::Op& op);
 // What a region does to the sums of `node`, whose shape is batch dims, dims of
 // rows and columns, becomes `made`. Appends the operands of extras and outputs
 // to `refs`.
-void bind_epilogue(const RegionCall& call, const fx::Node& node, int batch_dims,
+void bind_epilogue(const RegionCall& call, const fx::Node& node,
                    std::vector<OperandRef>& refs, Epilogue& made);
 
 }  // namespace fxjit::program

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fxjit/error.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::program {
 namespace {
@@ -46,6 +47,8 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
       panels_(step.cut.panels),
       blocks_(step.cut.blocks()),
       repeatable_(is_repeatable(step)),
+      taps_(step.window.tap_count()),
+      outside_(static_cast<size_t>(step.window.channels), 0.0f),
       full_panels_(step.columns / tile_.width()),
       panel_bytes_(weights::packed_depth(step.depth) *
                    weights::panel_row_bytes(step.weights, tile_.width())),
@@ -64,6 +67,11 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
     const int64_t rows = step_.cut.starts[at + 1] - step_.cut.starts[at];
     if (full_panels_ > 0) cuts_[0].push_back(cut(rows, tile_.width()));
     if (rest > 0) cuts_[1].push_back(cut(rows, rest));
+  }
+  if (step.packs()) {
+    if (full_panels_ > 0) packing_kernels_[0] = packing_kernel(tile_.width());
+    if (rest > 0) packing_kernels_[1] = packing_kernel(rest);
+    return;
   }
   if (step.rows != 1 || step.batch != 1) return;
   if (full_panels_ >= kPanelGroup && !weights::is_paired(step.weights))
@@ -108,20 +116,34 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   // A single tile leaves no time to fetch behind; then the hardware's own
   // prefetching of one stream does better.
   wanted.prefetches = step_.rows > tile_.max_rows && !step_.rhs_batched &&
+                      !step_.packs() && !step_.has_window() &&
                       step_.weights == weights::Format::f32;
+  wanted.has_window = step_.has_window();
   wanted.weights = step_.weights;
   wanted.lhs = step_.lhs;
   wanted.sums = step_.sums;
+  return number_of(std::move(wanted));
+}
+
+size_t TileRun::number_of(TileForm wanted) {
   const auto known = std::find(forms_.begin(), forms_.end(), wanted);
   if (known != forms_.end()) return static_cast<size_t>(known - forms_.begin());
   forms_.push_back(std::move(wanted));
   return forms_.size() - 1;
 }
 
+size_t TileRun::packing_kernel(int64_t columns) {
+  TileForm wanted;
+  wanted.vectors = static_cast<int>(support::ceil_div(columns, tile_.lanes));
+  wanted.masked = columns != tile_.width();
+  wanted.packs = true;
+  return number_of(std::move(wanted));
+}
+
 int TileRun::depth_parts(int64_t sums) const {
   int parts = 1;
   // With paired formats, unpacking weights hides the latency of sums.
-  if (weights::is_paired(step_.weights)) return parts;
+  if (weights::is_paired(step_.weights) || step_.has_window()) return parts;
   while (!step_.strict && sums < kEnoughSums && parts * 2 <= kMaxDepthParts &&
          parts * 2 * sums <= max_sums(level_) && step_.depth > 0 &&
          step_.depth % (parts * 2) == 0)
@@ -130,21 +152,100 @@ int TileRun::depth_parts(int64_t sums) const {
 }
 
 void TileRun::run(const StepCall& call, int64_t begin, int64_t end) const {
+  if (step_.packs()) return run_packing(call, begin, end);
+  if (step_.has_window()) return run_windows(call, begin, end);
   if (group_kernel_)
     for (; begin + kPanelGroup <= std::min(end, full_panels_);
          begin += kPanelGroup)
-      run_tiles(call, {0, begin, 0}, {*group_kernel_, 0, 1, 0});
+      run_tiles(call, {0, begin, 0, 0, packed_panel(call, 0, begin)},
+                {*group_kernel_, 0, 1, 0});
   for (; begin < end; ++begin) run_panel(call, begin);
 }
 
-void TileRun::run_panel(const StepCall& call, int64_t task) const {
-  const int64_t matrix = task / (panels_ * blocks_);
-  const int64_t within = task % (panels_ * blocks_);
-  const auto block = static_cast<size_t>(
-      step_.cut.rows_first ? within / panels_ : within % blocks_);
-  const int64_t panel =
-      step_.cut.rows_first ? within % panels_ : within / blocks_;
-  Place place{matrix, panel, step_.cut.starts[block]};
+const std::byte* TileRun::packed_panel(const StepCall& call, int64_t matrix,
+                                       int64_t panel) const {
+  const int64_t first = step_.rhs_batched ? matrix * panels_ : 0;
+  return static_cast<const std::byte*>(call.operands[1]) + header_bytes_ +
+         (first + panel) * panel_bytes_;
+}
+
+TileRun::Task TileRun::task(int64_t number) const {
+  const int64_t within = number % (panels_ * blocks_);
+  const bool rows_first = step_.cut.rows_first;
+  return {
+      number / (panels_ * blocks_),
+      rows_first ? within % panels_ : within / blocks_,
+      static_cast<size_t>(rows_first ? within / panels_ : within % blocks_)};
+}
+
+void TileRun::run_panel(const StepCall& call, int64_t number) const {
+  const Task t = task(number);
+  run_block(call, t.matrix, t.panel, t.block,
+            packed_panel(call, t.matrix, t.panel));
+}
+
+// The addresses of a block's rows are found once for the panels that follow
+// each other.
+void TileRun::run_windows(const StepCall& call, int64_t begin,
+                          int64_t end) const {
+  std::optional<size_t> found;
+  for (; begin < end; ++begin) {
+    const Task t = task(begin);
+    if (found != t.block) {
+      const int64_t first = step_.cut.starts[t.block];
+      find_rows(step_.window, static_cast<const float*>(call.operands[0]),
+                outside_.data(), first, step_.cut.starts[t.block + 1] - first,
+                reinterpret_cast<const float**>(call.scratch));
+      found = t.block;
+    }
+    run_block(call, t.matrix, t.panel, t.block,
+              packed_panel(call, t.matrix, t.panel));
+  }
+}
+
+// Tasks of one group of panels follow each other, one for each block of rows.
+void TileRun::run_packing(const StepCall& call, int64_t begin,
+                          int64_t end) const {
+  const int64_t groups = step_.cut.groups();
+  int64_t packed = -1;
+  for (int64_t task = begin; task < end; ++task) {
+    const int64_t matrix = task / blocks_ / groups;
+    const int64_t panel = task / blocks_ % groups * step_.cut.group;
+    if (task / blocks_ != packed) pack_group(call, matrix, panel);
+    packed = task / blocks_;
+    const int64_t count = std::min(step_.cut.group, panels_ - panel);
+    for (int64_t p = 0; p < count; ++p)
+      run_block(call, matrix, panel + p, static_cast<size_t>(task % blocks_),
+                call.scratch + p * panel_bytes_);
+  }
+}
+
+void TileRun::pack_group(const StepCall& call, int64_t matrix,
+                         int64_t panel) const {
+  const float* const from = static_cast<const float*>(call.operands[1]) +
+                            matrix * step_.rhs_batch + panel * tile_.width();
+  const int64_t count = std::min(step_.cut.group, panels_ - panel);
+  const int64_t full = std::min(count, full_panels_ - panel);
+  TileCall copy{};
+  copy.lhs = from;
+  copy.lhs_row = step_.rhs_row;
+  copy.weights = call.scratch;
+  copy.tiles = full;
+  copy.depth = step_.depth;
+  copy.panel_bytes = panel_bytes_;
+  copy.last_lanes = last_lanes();
+  if (full > 0) code_[packing_kernels_[0]](&copy);
+  if (full == count) return;
+  copy.lhs = from + full * tile_.width();
+  copy.weights = call.scratch + full * panel_bytes_;
+  copy.tiles = 1;
+  code_[packing_kernels_[1]](&copy);
+}
+
+void TileRun::run_block(const StepCall& call, int64_t matrix, int64_t panel,
+                        size_t block, const std::byte* weights) const {
+  Place place{matrix, panel, step_.cut.starts[block], step_.cut.starts[block],
+              weights};
   const Cut& cut = cuts_[panel >= full_panels_][block];
   const auto tiles = [&](size_t kernel, int64_t first, int64_t count) {
     run_tiles(call, place, {kernel, first, count, cut.fetch_shift});
@@ -167,25 +268,28 @@ void TileRun::run_tiles(const StepCall& call, const Place& place,
   if (strides_.size() > kFewOperands)
     operands = many.emplace(strides_.size()).data();
   place_operands(call, place, operands);
-  const int64_t matrix = step_.rhs_batched ? place.batch * panels_ : 0;
   const auto* packed = static_cast<const std::byte*>(call.operands[1]);
   float start[kMostStart];
   if (weights::is_paired(step_.weights))
     start_sums(call, place, forms_[tiles.kernel], start);
-  const TileCall run{
-      static_cast<const float*>(call.operands[0]) +
-          place.batch * step_.lhs_batch + place.row * step_.lhs_row,
-      packed + header_bytes_ + (matrix + place.panel) * panel_bytes_,
-      operands,
-      tiles.first,
-      tiles.count,
-      step_.depth,
-      step_.lhs_row,
-      panel_bytes_,
-      tiles.fetch_shift,
-      (step_.columns - 1) % tile_.lanes + 1,
-      table(packed, place.panel),
-      start};
+  TileCall run{};
+  run.lhs = static_cast<const float*>(call.operands[0]) +
+            place.batch * step_.lhs_batch + place.row * step_.lhs_row;
+  run.weights = place.weights;
+  run.operands = operands;
+  run.first_tile = tiles.first;
+  run.tiles = tiles.count;
+  run.depth = step_.has_window() ? step_.window.channels : step_.depth;
+  run.lhs_row = step_.lhs_row;
+  run.panel_bytes = panel_bytes_;
+  run.fetch_shift = tiles.fetch_shift;
+  run.last_lanes = last_lanes();
+  run.table = table(packed, place.panel);
+  run.start = start;
+  run.taps = taps_;
+  if (step_.has_window())
+    run.addresses = reinterpret_cast<const float* const*>(call.scratch) +
+                    (place.row - place.first_row) * taps_;
   code_[tiles.kernel](&run);
 }
 

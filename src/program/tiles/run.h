@@ -40,6 +40,8 @@ class TileRun {
   };
   struct Place {
     int64_t batch, panel, row;
+    int64_t first_row;         // Of its block.
+    const std::byte* weights;  // Of the panel.
   };
   // Strides of an operand in bytes.
   struct Strides {
@@ -48,9 +50,26 @@ class TileRun {
 
   Cut cut(int64_t rows, int64_t columns);
   size_t kernel(int64_t rows, int64_t columns, int panels);
+  size_t number_of(TileForm wanted);
+  int64_t last_lanes() const { return (step_.columns - 1) % tile_.lanes + 1; }
+  const std::byte* packed_panel(const StepCall& call, int64_t matrix,
+                                int64_t panel) const;
   int64_t fetch_shift(int64_t tiles) const;
   int depth_parts(int64_t sums) const;
-  void run_panel(const StepCall& call, int64_t task) const;
+  size_t packing_kernel(int64_t columns);
+  struct Task {
+    int64_t matrix, panel;
+    size_t block;
+  };
+  Task task(int64_t number) const;
+  void run_panel(const StepCall& call, int64_t number) const;
+  void run_windows(const StepCall& call, int64_t begin, int64_t end) const;
+  void run_packing(const StepCall& call, int64_t begin, int64_t end) const;
+  void pack_group(const StepCall& call, int64_t matrix, int64_t panel) const;
+  // The tiles of a block of rows of one panel, whose packed columns are at
+  // `weights`.
+  void run_block(const StepCall& call, int64_t matrix, int64_t panel,
+                 size_t block, const std::byte* weights) const;
   // Tiles of one kernel, counted within their block.
   struct Tiles {
     size_t kernel;
@@ -70,6 +89,8 @@ class TileRun {
   weights::TileShape tile_;
   int64_t panels_, blocks_;
   bool repeatable_;
+  int64_t taps_;
+  std::vector<float> outside_;  // Zeros, for taps outside the image.
   int64_t full_panels_, panel_bytes_, header_bytes_;
   std::vector<TileForm> forms_;
   std::vector<TileFn> code_;
@@ -77,6 +98,8 @@ class TileRun {
   std::array<std::vector<Cut>, 2> cuts_;
   std::vector<Strides> strides_;        // Of extras, then outputs.
   std::optional<size_t> group_kernel_;  // Of single rows, several panels.
+  // Of full panels and of a partial last one.
+  std::array<size_t, 2> packing_kernels_{};
 };
 
 // The KernelFn of tile steps: the call's data is a TileRun.

@@ -12,6 +12,10 @@ namespace {
 // us of one core. Few rows read weights faster than they multiply.
 constexpr double kGrainBytes = 128 << 10;
 
+// With at least this many groups of panels, threads divide them alone, so that
+// each group is packed once.
+constexpr int64_t kManyGroups = 8;
+
 double real(int64_t number) { return static_cast<double>(number); }
 
 int64_t grain_in(const TileStep& step, double row_bytes, double each) {
@@ -28,20 +32,36 @@ void TileStep::analyse(const Machine& machine) {
 StepPlan TileStep::plan(CpuLevel level) const {
   StepPlan plan;
   const weights::TileShape shape = weights::tile_shape(level);
-  plan.tasks = batch * cut.panels * cut.blocks();
+  plan.tasks = batch * cut.groups() * cut.blocks();
   const double sums = real(batch) * real(rows) * real(columns);
   const double products = sums * real(depth);
   const double row_bytes =
       real(weights::panel_row_bytes(weights, shape.width()));
   plan.grain = grain_in(*this, row_bytes,
                         products / real(std::max<int64_t>(1, plan.tasks)));
+  if (packs()) {
+    plan.scratch_bytes = static_cast<size_t>(
+        cut.group * weights::packed_depth(depth) * shape.width() * 4);
+    if (batch * cut.groups() >= kManyGroups) plan.together = cut.blocks();
+  }
+  if (has_window())
+    plan.scratch_bytes =
+        static_cast<size_t>(cut.most_rows() * window.tap_count()) *
+        sizeof(const float*);
   plan.flops = 2 * products + sums * body_operations(epilogue, level);
-  plan.bytes =
-      4.0 * (lhs_batch != 0 ? real(batch) : 1) * real(rows) * real(depth) +
-      (rhs_batched ? real(batch) : 1) * real(depth) * real(columns) *
-          row_bytes / real(shape.width()) +
-      epilogue_bytes(real(batch), real(rows), real(columns));
+  plan.bytes = 4.0 * lhs_elements() +
+               (rhs_batched ? real(batch) : 1) * real(depth) * real(columns) *
+                   row_bytes / real(shape.width()) +
+               epilogue_bytes(real(batch), real(rows), real(columns));
   return plan;
+}
+
+double TileStep::lhs_elements() const {
+  if (!has_window())
+    return (lhs_batch != 0 ? real(batch) : 1) * real(rows) * real(depth);
+  const int64_t places = window.places[0] * window.places[1] * window.places[2];
+  return real(rows / std::max<int64_t>(1, places) * window.channels) *
+         real(window.sizes[0] * window.sizes[1] * window.sizes[2]);
 }
 
 StepFacts TileStep::facts() const {

@@ -9,6 +9,7 @@
 #include "src/program/steps/skeleton.h"
 #include "src/program/tiles/cut.h"
 #include "src/program/tiles/form.h"
+#include "src/program/tiles/row_window.h"
 #include "src/weights/format.h"
 
 namespace fxjit::program {
@@ -17,7 +18,11 @@ namespace fxjit::program {
 // lhs has k contiguous. rhs is packed in panels (see weights/panels.h).
 // Formats other than f32: at most one tile of rows, one batch. The bind stage
 // chooses the format, which depends on the numbers; a plan says f32.
-// Operands: lhs, packed rhs, extras by slot from 1, outputs.
+// Or rhs is a matrix whose rows of columns are dense, f32; then each task
+// packs the panels that it reads.
+// Or lhs is an image, and its rows are windows of it; then rhs is packed, not
+// batched, and there is one batch.
+// Operands: lhs, rhs, extras by slot from 1, outputs.
 struct TileStep : Epilogue {
   int64_t batch = 1;
   int64_t rows = 0;
@@ -26,6 +31,11 @@ struct TileStep : Epilogue {
   int64_t lhs_batch = 0;
   int64_t lhs_row = 0;
   bool rhs_batched = false;  // One packed matrix per batch, or one for all.
+  // Elements from row to row of an rhs that is not packed, and from matrix to
+  // matrix; 0 for a packed one.
+  int64_t rhs_row = 0;
+  int64_t rhs_batch = 0;
+  RowWindow window;
   // Every sum is one chain in order of depth: a row's result does not depend on
   // how many rows are computed with it.
   bool strict = false;
@@ -39,6 +49,8 @@ struct TileStep : Epilogue {
   static constexpr const char* kName = "tile";
   static constexpr bool kWritesAnywhere = true;
 
+  bool packs() const { return rhs_row != 0; }
+  bool has_window() const { return !window.taps.empty(); }
   size_t written() const { return outputs.size(); }
   void analyse(const Machine& machine);
   StepPlan plan(CpuLevel level) const;
@@ -47,13 +59,17 @@ struct TileStep : Epilogue {
   StepKernels<Form> kernels(CpuLevel level) const;
 
   friend bool operator==(const TileStep&, const TileStep&) = default;
+
+ private:
+  double lhs_elements() const;  // That are read at least once.
 };
 
 template <typename V>
 void fields(Is<TileStep> auto& s, V& v) {
   v("batch", s.batch), v("rows", s.rows), v("columns", s.columns);
   v("depth", s.depth), v("lhs_batch", s.lhs_batch), v("lhs_row", s.lhs_row);
-  v("rhs_batched", s.rhs_batched), v("strict", s.strict);
+  v("rhs_batched", s.rhs_batched), v("rhs_row", s.rhs_row);
+  v("rhs_batch", s.rhs_batch), v("window", s.window), v("strict", s.strict);
   v("weights", s.weights), v("lhs", s.lhs), v("sums", s.sums);
   v("extras", s.extras), v("outputs", s.outputs), v("epilogue", s.epilogue);
   v("cut", s.cut);
