@@ -69,6 +69,7 @@ void register_builders(nb::module_& module) {
   nb::class_<WeightCheck>(module, "WeightCheck")
       .def(nb::init<const std::vector<size_t>&, nb::list>(), "positions"_a,
            "args"_a)
+      .def_static("sample_of", &WeightCheck::sample_of, "tensor"_a)
       .def("changed", [](const WeightCheck& check, const nb::list& args) {
         return check.changed(args);
       }, "args"_a);

@@ -68,6 +68,12 @@ WeightCheck::Mark WeightCheck::mark_of(nb::handle tensor) {
   return {weight.version, weight.word};
 }
 
+std::pair<size_t, size_t> WeightCheck::sample_of(nb::handle tensor) {
+  const Weight weight = weight_of(0, tensor);
+  if (!weight.sample) return {0, 0};
+  return {static_cast<size_t>(weight.sample - weight.data), weight.sampled};
+}
+
 bool WeightCheck::changed(const Weight& weight, nb::handle now) {
   if (!now.is(weight.tensor)) return true;
   if (weight.version >= 0 && version_of(now) != weight.version) return true;

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "python/dlpack.h"
@@ -29,6 +30,9 @@ class WeightCheck {
     uint64_t word;
   };
   static Mark mark_of(nanobind::handle tensor);
+  // Where these bytes begin behind the tensor's first element, and how many
+  // they are.
+  static std::pair<size_t, size_t> sample_of(nanobind::handle tensor);
 
  private:
   struct Weight {

@@ -1,12 +1,13 @@
 """Weights whose memory was given back: a file holds them from then on."""
 
-import contextlib
 import logging
 import mmap
 import tempfile
 
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
+
+from ._fxjit import WeightCheck
 
 log = logging.getLogger("fxjit")
 
@@ -32,6 +33,7 @@ def discard(tensors):
         storage = tensor.untyped_storage()
         held = torch.frombuffer(mapping, dtype=torch.uint8, count=storage.nbytes(),
                                 offset=places[storage._cdata]).untyped_storage()
+        _write_sample(tensor, mapping, places[storage._cdata])
         place = (tensor.storage_offset(), tensor.size(), tensor.stride())
         tensor.data = torch.empty(0, dtype=tensor.dtype).set_(held, *place)
         _files[tensor] = (mapping, tensor.data_ptr())
@@ -58,7 +60,13 @@ def _written(storages):
             end += -(-storage.nbytes() // _ALIGNMENT) * _ALIGNMENT
         file.truncate(end)
         file.flush()
-        mapping = mmap.mmap(file.fileno(), end, access=mmap.ACCESS_COPY)
-    with contextlib.suppress(OSError):  # Kernels without huge pages.
-        mapping.madvise(mmap.MADV_NOHUGEPAGE)  # Looking at a few bytes would map 2 MiB.
-    return mapping, places
+        return mmap.mmap(file.fileno(), end, access=mmap.ACCESS_COPY), places
+
+
+def _write_sample(tensor, mapping, place):
+    """Writes what WeightCheck looks at as it is: in a page of its own, as reading a few bytes of the
+    file may map 2 MiB of it."""
+    begin, count = WeightCheck.sample_of(tensor)
+    begin += tensor.storage_offset() * tensor.element_size()
+    held = torch.empty(0, dtype=torch.uint8).set_(tensor.untyped_storage())
+    mapping[place + begin:place + begin + count] = held[begin:begin + count].numpy().tobytes()

@@ -85,11 +85,9 @@ class Binder {
   // Chooses the format of each weight, which depends on its numbers. Kernels
   // are made afterwards, since their forms depend on the formats.
   void choose_formats() {
-    for (const weights::PackSpec& spec : program_.packed) {
-      weights::Weight& weight =
-          weights_.emplace_back(weights::weight_of(spec, constants_.tensors));
-      if (!spec.formats.empty()) weight.coding = packer_.coding(weight);
-    }
+    for (const weights::PackSpec& spec : program_.packed)
+      weights_.push_back(weights::weight_of(spec, constants_.tensors));
+    packer_.choose_codings(weights_);
     for (Step& step : program_.steps)
       if (auto* const tile = std::get_if<TileStep>(&step.body))
         tile->weights = format_of(step.operands[1]);
