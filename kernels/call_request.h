@@ -26,7 +26,7 @@ struct CallRequest {
   const program::RowStep* tail = nullptr;  // See CallSpec::tail.
 
   // Constant `i`, packed as `form` says; null if the tensor is no constant.
-  weights::Block packed(size_t i, const weights::Form& form) const {
+  weights::Block packed(size_t i, const weights::OwnFormat& form) const {
     return constants[i].defined() ? packer->get(constants[i], form) : nullptr;
   }
 };

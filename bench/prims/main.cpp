@@ -19,6 +19,7 @@
 #include "src/compile/engine.h"
 #include "src/compile/machine_limits.h"
 #include "src/program/steps/steps.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::bench {
@@ -90,7 +91,7 @@ void run(benchmark::State& state, Prim prim, CpuLevel level) {
         std::chrono::steady_clock::now() - start;
     best = std::min(best, time.count());
   }
-  const auto lanes = static_cast<double>(weights::tile_shape(level).lanes);
+  const auto lanes = static_cast<double>(support::vector_lanes(level));
   const double each = best * lanes / kElements;
   state.counters["ns_per_vector"] = each;
   state.counters["multiply_adds"] =

@@ -19,6 +19,7 @@
 #include "fxjit/cpu_level.h"
 #include "fxjit/dtype.h"
 #include "src/support/machine/cache_line.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::jit {
@@ -43,7 +44,7 @@ class VectorBuilder {
   llvm::LLVMContext& context() { return function_.getContext(); }
   CpuLevel level() const { return level_; }
   // Floats in one vector register: 4, 8 or 16.
-  int lanes() const { return weights::tile_shape(level_).lanes; }
+  int lanes() const { return support::vector_lanes(level_); }
   bool has_fma() const { return level_ != CpuLevel::sse41; }
   // Whether tables of 32 floats pay. On Intel's AVX-512 a permutation of two
   // registers is as fast as one of one register, on Zen 4 it takes half as long

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "fxjit/error.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -57,7 +58,7 @@ GroupedLanes::GroupedLanes(int64_t lanes, int64_t channels, int64_t inputs)
 GroupedConv::GroupedConv(const ops::ConvParams& params, const Tensor& input,
                          const Tensor& weight, CpuLevel level)
     : RowConv(params, input, weight),
-      lanes_(weights::tile_shape(level).lanes),
+      lanes_(support::vector_lanes(level)),
       vector_channels_(std::min(lanes_ / inputs_ * inputs_, channels_)),
       vectors_(support::ceil_div(channels_, vector_channels_)),
       span_(span_of(axes_, channels_, lanes_)),

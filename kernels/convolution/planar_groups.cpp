@@ -11,6 +11,7 @@
 
 #include "fxjit/error.h"
 #include "src/support/machine/cache_line.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -30,8 +31,7 @@ PlanarGroups::PlanarGroups(const ops::ConvParams& params, const Tensor& input,
                            const Tensor& weight, CpuLevel level)
     : RowConv(params, input, weight),
       part_groups_(program::groups_of_part(channels_, inputs_)),
-      layout_(axes_, part_groups_ * inputs_, weights::tile_shape(level).lanes) {
-}
+      layout_(axes_, part_groups_ * inputs_, support::vector_lanes(level)) {}
 
 // Planes, results, the vectors' lanes and their masks, each from a cache line
 // on.

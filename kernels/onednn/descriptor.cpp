@@ -9,13 +9,13 @@ namespace fxjit::kernels::onednn {
 namespace {
 
 // Channels innermost, or in blocks of 8 or 16.
-dnnl_format_tag_t tag_of(Form form, int rank) {
+dnnl_format_tag_t tag_of(Order order, int rank) {
   constexpr dnnl_format_tag_t kTags[][3] = {
       {dnnl_nwc, dnnl_nCw8c, dnnl_nCw16c},
       {dnnl_nhwc, dnnl_nChw8c, dnnl_nChw16c},
       {dnnl_ndhwc, dnnl_nCdhw8c, dnnl_nCdhw16c}};
   FXJIT_CHECK(rank >= 3 && rank <= 5, "rank " + std::to_string(rank));
-  return kTags[rank - 3][form == Form::blocked ? channel_block() / 8 : 0];
+  return kTags[rank - 3][order == Order::blocked ? channel_block() / 8 : 0];
 }
 
 MemoryDesc tagged(DType dtype, const Dims& sizes, dnnl_format_tag_t tag) {
@@ -57,19 +57,19 @@ std::optional<dnnl_data_type_t> data_type(DType dtype) {
 }
 
 MemoryDesc describe(DType dtype, const Dims& sizes, const Dims& strides,
-                    Form form) {
-  switch (form) {
-    case Form::any:
+                    Order order) {
+  switch (order) {
+    case Order::any:
       return tagged(dtype, sizes, dnnl_format_tag_any);
-    case Form::channels_last:
-    case Form::blocked:
-      return tagged(dtype, sizes, tag_of(form, sizes.size()));
-    case Form::plain:
-    case Form::strided:
+    case Order::channels_last:
+    case Order::blocked:
+      return tagged(dtype, sizes, tag_of(order, sizes.size()));
+    case Order::plain:
+    case Order::strided:
       break;
   }
-  const Dims tidy = form == Form::plain ? contiguous_strides(sizes)
-                                        : tidy_strides(sizes, strides);
+  const Dims tidy = order == Order::plain ? contiguous_strides(sizes)
+                                          : tidy_strides(sizes, strides);
   dnnl_memory_desc_t made = nullptr;
   check(dnnl_memory_desc_create_with_strides(
             &made, sizes.size(), numbers(sizes).data(), *data_type(dtype),

@@ -12,7 +12,7 @@
 namespace fxjit::kernels::onednn {
 
 // How a tensor [N, C, ...] or [M, K] lies in memory.
-enum class Form {
+enum class Order {
   strided,        // As given.
   plain,          // Row-major.
   channels_last,  // C innermost.
@@ -26,12 +26,12 @@ std::array<int64_t, kMaxRank> numbers(const Dims& dims);
 // Nothing for types that oneDNN is not used with.
 std::optional<dnnl_data_type_t> data_type(DType dtype);
 
-// `strides` are read for Form::strided only.
+// `strides` are read for Order::strided only.
 MemoryDesc describe(DType dtype, const Dims& sizes, const Dims& strides,
-                    Form form = Form::strided);
+                    Order order = Order::strided);
 bool same_desc(const_dnnl_memory_desc_t a, const_dnnl_memory_desc_t b);
 
-// Channels per block of Form::blocked on this machine.
+// Channels per block of Order::blocked on this machine.
 int64_t channel_block();
 
 // Whether distinct indices are distinct places, as oneDNN requires: no stride

@@ -13,7 +13,7 @@ namespace {
 using support::round_up;
 
 struct Layout {
-  Form input, output;
+  Order input, output;
   const char* name;
 };
 
@@ -45,14 +45,14 @@ bool is_small_map(const ConvShape& shape) {
 
 std::vector<Layout> candidates(const ConvShape& shape) {
   constexpr int64_t kFewChannels = 4;
-  constexpr Layout kBlocked{Form::blocked, Form::blocked, "blocked"};
-  constexpr Layout kChannelsLast{Form::channels_last, Form::channels_last,
+  constexpr Layout kBlocked{Order::blocked, Order::blocked, "blocked"};
+  constexpr Layout kChannelsLast{Order::channels_last, Order::channels_last,
                                  "channels last"};
   std::vector<Layout> layouts;
   const bool few = shape.groups == 1 && !shape.transposed &&
                    shape.input_channels() <= kFewChannels &&
                    !is_channels_last(shape) && !shape.gives_channels_last();
-  if (few) layouts.push_back({Form::plain, Form::blocked, "blocked"});
+  if (few) layouts.push_back({Order::plain, Order::blocked, "blocked"});
   const bool prefer_last = is_channels_last(shape) ||
                            shape.gives_channels_last() || is_small_map(shape) ||
                            !fills_blocks(shape) ||
@@ -60,7 +60,7 @@ std::vector<Layout> candidates(const ConvShape& shape) {
   if (!prefer_last) layouts.push_back(kBlocked);
   layouts.push_back(kChannelsLast);
   if (prefer_last) layouts.push_back(kBlocked);
-  layouts.push_back({Form::plain, Form::plain, "plain"});
+  layouts.push_back({Order::plain, Order::plain, "plain"});
   return layouts;
 }
 
@@ -130,19 +130,19 @@ class LayoutCopy {
  public:
   enum class Direction { in, out };
 
-  LayoutCopy(DType dtype, const Dims& sizes, const Dims& strides, Form form,
+  LayoutCopy(DType dtype, const Dims& sizes, const Dims& strides, Order order,
              const_dnnl_memory_desc_t wanted, Direction direction)
       : direction_(direction) {
     const MemoryDesc own = describe(dtype, sizes, strides);
     if (same_desc(own.get(), wanted) ||
-        (form == Form::channels_last && lies_channels_last(sizes, strides)))
+        (order == Order::channels_last && lies_channels_last(sizes, strides)))
       return;
     bytes_ = round_up(dnnl_memory_desc_get_size(wanted), kWeightAlignment);
     const int64_t places = run_of_places(sizes, strides);
     const bool wide = channel_block() == PlaneCopy::kBlock;
-    const bool blocked = form == Form::blocked;
+    const bool blocked = order == Order::blocked;
     if (dtype == DType::f32 && places > 0 && wide &&
-        (blocked || form == Form::channels_last)) {
+        (blocked || order == Order::channels_last)) {
       planes_ = {sizes[0], sizes[1], places, strides[0], strides[1], blocked};
       return;
     }
@@ -238,12 +238,12 @@ std::unique_ptr<ConvPrimitive> try_layout(const ConvShape& shape, Layout layout,
       describe(shape.dtype, shape.output, shape.output_strides, layout.output);
   MemoryDesc any;
   if (!weights)
-    any = describe(shape.dtype, weight_sizes(shape), Dims(), Form::any);
+    any = describe(shape.dtype, weight_sizes(shape), Dims(), Order::any);
   PrimitiveDesc desc =
       describe_conv(shape, in.get(), weights ? weights : any.get(), out.get());
   if (!desc || is_reference(desc.get())) return nullptr;
   // The general product is the last resort, in the plain layout.
-  if (is_gemm(desc.get()) && layout.output != Form::plain) return nullptr;
+  if (is_gemm(desc.get()) && layout.output != Order::plain) return nullptr;
   return std::make_unique<DirectConv>(shape, layout, std::move(desc));
 }
 

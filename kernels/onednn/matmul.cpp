@@ -38,7 +38,7 @@ MemoryDesc weights_desc(const MatmulShape& shape, Matmul::Weights weights) {
     case Matmul::Weights::as_they_lie:
       return operand_desc(shape, plain);
     case Matmul::Weights::packed:
-      return describe(shape.dtype, plain.sizes, plain.strides, Form::any);
+      return describe(shape.dtype, plain.sizes, plain.strides, Order::any);
     case Matmul::Weights::panels:
       break;
   }

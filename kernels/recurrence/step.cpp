@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "src/ops/eager/post_ops.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/weights/panels.h"
 
 #define FXJIT_LEVEL_CODE "kernels/recurrence/loops.h"
@@ -26,7 +27,7 @@ struct Panels {
 
   explicit Panels(const StepPacking& packing)
       : vectors(vectors_of(packing.work)),
-        lanes(weights::tile_shape(packing.level).lanes) {
+        lanes(support::vector_lanes(packing.level)) {
     const int64_t width = is_gated(packing.work) ? lanes : lanes * vectors;
     count = (packing.units + width - 1) / width;
   }
@@ -36,7 +37,7 @@ struct Panels {
 }  // namespace
 
 int64_t padded_units(int64_t units, CpuLevel level) {
-  const int64_t lanes = weights::tile_shape(level).lanes;
+  const int64_t lanes = support::vector_lanes(level);
   return (units + lanes - 1) / lanes * lanes;
 }
 

@@ -54,7 +54,7 @@ double best_run(Engine& engine, program::StepBody body,
 
 // A product whose panel and rows stay in the nearest caches.
 double measure_gflops(Engine& engine) {
-  const weights::TileShape tile = weights::tile_shape(engine.level());
+  const weights::RegisterTile tile = weights::register_tile(engine.level());
   program::TileStep step;
   step.rows = int64_t{tile.max_rows} * 20;
   step.columns = tile.width() * 2;

@@ -19,14 +19,14 @@ void verify_view(const fx::Node& node) {
     misfit(node, "reaches outside of its input");
 }
 
-void verify_call(const fx::Node& node, GraphForm form) {
+void verify_call(const fx::Node& node, GraphStage stage) {
   const ops::Op* op = node.called_op();
   if (!op) misfit(node, "is not a call of a known op");
   if (node.args().size() != op->parameters.size() || !node.kwargs().empty())
     misfit(node, "does not bind every parameter by position");
   if (op->row.lowering == ops::Lowering::inlined)
     misfit(node, "stands for calls that are not there");
-  if (form == GraphForm::normalized) return;
+  if (stage == GraphStage::normalized) return;
   if (op->row.lowering == ops::Lowering::view) verify_view(node);
   if (op->row.lowering == ops::Lowering::decompose)
     misfit(node, "is not lowered");
@@ -55,10 +55,10 @@ void verify_node(const ModelGraph& model, const fx::Node& node,
       misfit(node, "names no constant of the model");
     return;
   }
-  const bool fused = model.form == GraphForm::fused && !region;
+  const bool fused = model.stage == GraphStage::fused && !region;
   if (fused && node.is(fx::Opcode::call_module))
     return verify_region_call(model, node);
-  verify_call(node, region ? GraphForm::lowered : model.form);
+  verify_call(node, region ? GraphStage::lowered : model.stage);
   if (fused && node.called_op() != &as_strided_op() &&
       node.called_op() != &item_op())
     misfit(node, "is in no region");

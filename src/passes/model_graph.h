@@ -2,7 +2,7 @@
 // its get_attr nodes name. Passes take one and give one; the captured graph is
 // never touched. Every node but the output has its val() set.
 //
-// A graph is at one of three stages (GraphForm), which verify() checks:
+// A graph is at one of three stages (GraphStage), which verify() checks:
 //   normalized  calls are call_function of canonical spellings with all
 //               parameters bound by position; composite ops still whole
 //   lowered     composite ops decomposed; views are as_strided of a node that
@@ -24,7 +24,7 @@ namespace fxjit::passes {
 
 class FoldedWeights;
 
-enum class GraphForm : uint8_t { normalized, lowered, fused };
+enum class GraphStage : uint8_t { normalized, lowered, fused };
 
 // A fused region: a sub-graph whose placeholders are the region's inputs and
 // whose output is the tuple of values needed outside.
@@ -61,7 +61,7 @@ struct MadeConstant {
 };
 
 struct ModelGraph {
-  GraphForm form = GraphForm::normalized;
+  GraphStage stage = GraphStage::normalized;
   std::unique_ptr<fx::Graph> graph;
   std::vector<Tensor> constants;  // get_attr "constant_<i>" names constants[i].
   // How those of them are made that are stand-ins, each after what it is made

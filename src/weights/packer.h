@@ -28,8 +28,8 @@ class Packer {
   Store::Packed get(std::span<const Weight> weights) {
     return timed([&] { return store_.get(weights, pool_, threads_); });
   }
-  Block get(const Tensor& weight, const Form& form) {
-    return timed([&] { return store_.get(weight, form); });
+  Block get(const Tensor& weight, const OwnFormat& format) {
+    return timed([&] { return store_.get(weight, format); });
   }
 
   double milliseconds() const { return milliseconds_; }

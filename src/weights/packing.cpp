@@ -29,7 +29,7 @@ int64_t bytes_of(const Weight& weight, CpuLevel level) {
       static_cast<int64_t>(weight.spec.batched ? weight.pieces.size() : 1);
   return matrices * packed_bytes(weight.coding.format, weight.spec.depth,
                                  weight.spec.columns,
-                                 tile_shape(level).width());
+                                 register_tile(level).width());
 }
 
 ByteMatrix byte_matrix(const Tensor& t) {
@@ -141,7 +141,7 @@ bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
     pack_quads(byte_matrix(numbers), group, out);
     return false;
   }
-  const int64_t width = tile_shape(level).width();
+  const int64_t width = register_tile(level).width();
   std::vector<Tensor> kept;
   if (!weight.spec.batched)
     return pack_matrix(sources_of(weight, kept), weight.spec.depth, width,

@@ -7,7 +7,7 @@
 
 namespace fxjit::weights {
 
-TileShape tile_shape(CpuLevel level) {
+RegisterTile register_tile(CpuLevel level) {
   switch (level) {
     case CpuLevel::avx512:
       return {16, 4, 6};  // 24 accumulators, 4 panel vectors, 1 broadcast.
@@ -16,7 +16,7 @@ TileShape tile_shape(CpuLevel level) {
     case CpuLevel::sse41:
       return {4, 2, 6};
   }
-  throw InternalError("tile_shape: unknown CPU level");
+  throw InternalError("register_tile: unknown CPU level");
 }
 
 int64_t packed_depth(int64_t depth) { return (depth + 15) / 16 * 16; }

@@ -15,14 +15,14 @@ namespace fxjit::weights {
 
 // Register tile of a CPU level: `vectors` vectors of `lanes` floats wide, at
 // most `max_rows` rows high. A panel is one tile wide.
-struct TileShape {
+struct RegisterTile {
   int lanes;
   int vectors;
   int max_rows;
   int64_t width() const { return int64_t{lanes} * vectors; }
 };
 
-TileShape tile_shape(CpuLevel level);
+RegisterTile register_tile(CpuLevel level);
 
 // Rows of a packed panel: K rounded up to a multiple of 16.
 int64_t packed_depth(int64_t depth);

@@ -22,9 +22,10 @@ bool are_of(const std::vector<std::weak_ptr<const void>>& sources,
   return true;
 }
 
-std::string key_of(const Tensor& weight, const Form& form) {
-  std::string key = "form of " + std::to_string(static_cast<int>(form.reader));
-  for (const int64_t part : form.name) key += " " + std::to_string(part);
+std::string key_of(const Tensor& weight, const OwnFormat& format) {
+  std::string key =
+      "form of " + std::to_string(static_cast<int>(format.reader));
+  for (const int64_t part : format.name) key += " " + std::to_string(part);
   return key + " " + memory_key(weight);
 }
 
@@ -71,9 +72,9 @@ Store::Packed Store::get(std::span<const Weight> weights,
   return packed;
 }
 
-Block Store::get(const Tensor& weight, const Form& form) {
+Block Store::get(const Tensor& weight, const OwnFormat& format) {
   Store& store = where({&weight, 1});
-  Block block = store.get_here(weight, form);
+  Block block = store.get_here(weight, format);
   if (&store != this) borrow({&block, 1});
   return block;
 }
@@ -89,15 +90,15 @@ Block Store::find(const Entry& entry, std::span<const Tensor> pieces) {
   return block && are_of(entry.sources, pieces) ? block : nullptr;
 }
 
-Block Store::get_here(const Tensor& weight, const Form& form) {
+Block Store::get_here(const Tensor& weight, const OwnFormat& format) {
   const std::lock_guard lock(mutex_);
-  Entry& entry = entries_[key_of(weight, form)];
+  Entry& entry = entries_[key_of(weight, format)];
   if (Block known = find(entry, {&weight, 1})) return known;
-  const auto made = std::make_shared<support::AlignedBlock>(form.bytes);
-  form.pack(for_one_reading(weight).data(), made->data());
-  if (form.floats) {
+  const auto made = std::make_shared<support::AlignedBlock>(format.bytes);
+  format.pack(for_one_reading(weight).data(), made->data());
+  if (format.floats) {
     auto* const floats = reinterpret_cast<float*>(made->data());
-    std::transform(floats, floats + form.bytes / sizeof(float), floats,
+    std::transform(floats, floats + format.bytes / sizeof(float), floats,
                    normal_or_zero);
   }
   release_pages(weight);

@@ -37,7 +37,7 @@ enum class Reader : uint8_t {
 };
 
 // A form of a weight that a routine or a primitive chose itself.
-struct Form {
+struct OwnFormat {
   Reader reader{};
   std::vector<int64_t> name;  // Equal for equal forms of a weight.
   size_t bytes = 0;
@@ -66,9 +66,9 @@ class Store {
   Packed get(std::span<const Weight> weights, support::ThreadPool& pool,
              int threads);
 
-  // `weight` in a form, packed if nobody has it. Mapped pages are given back.
-  // Thread-safe; passes on what `form.pack` throws.
-  Block get(const Tensor& weight, const Form& form);
+  // `weight` in a format, packed if nobody has it. Mapped pages are given back.
+  // Thread-safe; passes on what `format.pack` throws.
+  Block get(const Tensor& weight, const OwnFormat& format);
 
   // The first of the weight's formats that its numbers fit; f32 where it is
   // kept as f32 already and another copy would be little smaller. Thread-safe.
@@ -101,7 +101,7 @@ class Store {
   Store& where(std::span<const Tensor> pieces);
   Packed get_here(const Weights& weights, support::ThreadPool& pool,
                   int threads);
-  Block get_here(const Tensor& weight, const Form& form);
+  Block get_here(const Tensor& weight, const OwnFormat& format);
   void borrow(std::span<const Block> blocks);
   // The entry's block, or null where it is gone or was of another weight.
   static Block find(const Entry& entry, std::span<const Tensor> pieces);

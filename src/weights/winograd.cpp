@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fxjit/error.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -109,7 +110,7 @@ void transform_bytes(const WinogradWeight<int8_t>& weight, int64_t feature,
 // of sums; three vectors of features make no whole panels of two.
 WinogradPanels winograd_panels(int64_t features, int64_t tile, CpuLevel level) {
   WinogradPanels panels;
-  panels.lanes = tile_shape(level).lanes;
+  panels.lanes = support::vector_lanes(level);
   const int64_t vectors = ceil_div(features, panels.lanes);
   panels.vectors = vectors == 1 ? 1 : vectors % 2 && vectors % 3 == 0 ? 3 : 2;
   panels.panels = ceil_div(vectors, panels.vectors);

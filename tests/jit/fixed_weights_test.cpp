@@ -25,7 +25,7 @@ class FixedWeights : public ::testing::TestWithParam<CpuLevel> {
   bool has_format() const { return GetParam() != CpuLevel::sse41; }
 
   testing::PackedWeight rounded(const std::vector<float>& values,
-                                     int64_t depth) const {
+                                int64_t depth) const {
     return {values, depth, GetParam(), true};
   }
   void expect_format(const testing::PackedWeight& weight) const {
@@ -238,7 +238,7 @@ TEST_P(FixedWeights, AreTheSameFromBothOrders) {
   const auto formats = testing::formats(GetParam(), true);
   const auto coding = weights::find_coding({&plain, 1}, kDepth, formats);
   EXPECT_EQ(coding, weights::find_coding({&other, 1}, kDepth, formats));
-  const int64_t width = weights::tile_shape(GetParam()).width();
+  const int64_t width = weights::register_tile(GetParam()).width();
   const auto bytes = static_cast<size_t>(
       weights::packed_bytes(coding.format, kDepth, kColumns, width));
   std::vector<std::byte> packed(bytes), again(bytes);

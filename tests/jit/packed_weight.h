@@ -49,7 +49,7 @@ class PackedWeight {
         level_(level),
         coding_(weights::find_coding({&source_, 1}, depth,
                                      formats(level, may_round))) {
-    const int64_t width = weights::tile_shape(level).width();
+    const int64_t width = weights::register_tile(level).width();
     const int64_t bytes =
         weights::packed_bytes(coding_.format, depth, columns_, width);
     packed_.emplace(static_cast<size_t>(support::round_up(bytes, int64_t{64})));

@@ -13,6 +13,7 @@
 #include "jit/engine/compiler.h"
 #include "jit/engine/ir_module.h"
 #include "src/program/steps/steps.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 #include "tests/jit/build_ir.h"
@@ -107,8 +108,7 @@ class Problem {
     step_.row_weights = s.weighted;
     step_.column_weights = s.weighted && s.column_taps > 0;
     step_.row_span = rows_.span();
-    step_.column_span =
-        columns_.span_of_vectors(weights::tile_shape(level).lanes);
+    step_.column_span = columns_.span_of_vectors(support::vector_lanes(level));
     step_.row_factor = rows_.factor(s.height);
     step_.column_factor = columns_.factor(s.width);
     const int64_t h = rows_.to, w = columns_.to, c = s.channels;

@@ -91,7 +91,7 @@ class Product {
   }
 
   void pack() {
-    const int64_t width = weights::tile_shape(level_).width();
+    const int64_t width = weights::register_tile(level_).width();
     const int64_t each =
         weights::packed_elements(case_.depth, case_.columns, width);
     packed_.assign(
@@ -173,7 +173,7 @@ std::vector<float> strict_sums(int64_t rows, CpuLevel level) {
   step.epilogue = body.finish({body.input(0, DType::f32)});
   const std::vector<float> lhs = randoms(kDepth, 5);
   const std::vector<float> rhs = randoms(kDepth * kColumns, 6);
-  const int64_t width = weights::tile_shape(level).width();
+  const int64_t width = weights::register_tile(level).width();
   std::vector<float> store(
       size_t(weights::packed_elements(kDepth, kColumns, width)) + 16);
   float* packed = store.data();
@@ -241,7 +241,7 @@ TEST_P(Tiles, KeepNanAndInfinityInTheirRows) {
   std::vector<float> lhs(9 * 8, 1.0f), rhs(8 * 40, 2.0f);
   lhs[3 * 8 + 2] = std::numeric_limits<float>::quiet_NaN();
   lhs[5 * 8 + 1] = std::numeric_limits<float>::infinity();
-  const int64_t width = weights::tile_shape(GetParam()).width();
+  const int64_t width = weights::register_tile(GetParam()).width();
   std::vector<float> store(size_t(weights::packed_elements(8, 40, width)) + 16);
   float* packed = store.data();
   while (reinterpret_cast<uintptr_t>(packed) % 64) ++packed;

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "src/support/machine/vector_lanes.h"
 #include "tests/jit/jit_test_util.h"
 
 namespace fxjit::jit {
@@ -23,7 +24,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 class VectorBuilderTest : public ::testing::TestWithParam<CpuLevel> {
  protected:
-  int lanes() const { return weights::tile_shape(GetParam()).lanes; }
+  int lanes() const { return support::vector_lanes(GetParam()); }
 
   // out[k] = op(a[k], b[k]) for one vector of T.
   template <typename T, typename Op>

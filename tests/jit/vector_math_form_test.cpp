@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "jit/emit/vector_math.h"
+#include "src/support/machine/vector_lanes.h"
 #include "tests/jit/jit_test_util.h"
 
 namespace fxjit::jit {
@@ -84,7 +85,7 @@ std::vector<T> arguments(const Function& function) {
 class VectorMathForm : public ::testing::TestWithParam<CpuLevel> {};
 
 TEST_P(VectorMathForm, EveryLaneCountGivesTheSame) {
-  const int native = weights::tile_shape(GetParam()).lanes;
+  const int native = support::vector_lanes(GetParam());
   for (const Function& function : kFunctions) {
     const auto in = arguments<float>(function);
     const auto want = apply(GetParam(), DType::f32, native, function.emit, in);

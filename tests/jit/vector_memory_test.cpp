@@ -13,6 +13,7 @@
 
 #include "fxjit/half.h"
 #include "jit/emit/vector_builder.h"
+#include "src/support/machine/vector_lanes.h"
 #include "tests/jit/jit_test_util.h"
 
 namespace fxjit::jit {
@@ -49,7 +50,7 @@ class GuardedPage {
 
 class VectorMemoryTest : public ::testing::TestWithParam<CpuLevel> {
  protected:
-  int lanes() const { return weights::tile_shape(GetParam()).lanes; }
+  int lanes() const { return support::vector_lanes(GetParam()); }
 };
 
 TEST_P(VectorMemoryTest, MaskedTailsTouchNothingBeyond) {
@@ -127,7 +128,7 @@ void check_half(CpuLevel level, DType dtype) {
         b.store(dtype, b.load(DType::f32, args[0]), args[1]);
         b.store(DType::f32, b.load(dtype, args[1]), args[2]);
       });
-  const int n = weights::tile_shape(level).lanes;
+  const int n = support::vector_lanes(level);
   std::vector<float> in(n), out(n);
   std::vector<uint16_t> bits(n);
   for (uint64_t first = 0; first >> 32 == 0; first += 9973u * n) {

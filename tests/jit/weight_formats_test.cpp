@@ -124,7 +124,7 @@ TEST_P(WeightFormats, ManyExponentsStayFloats) {
 // Pieces that end within panels, of either order of strides.
 TEST_P(WeightFormats, PiecesStandSideBySide) {
   constexpr int64_t kDepth = 21;
-  const int64_t width = weights::tile_shape(GetParam()).width();
+  const int64_t width = weights::register_tile(GetParam()).width();
   const std::vector<float> left = rounded(weights::Format::bf16, {kDepth, 70});
   const std::vector<float> right = rounded(weights::Format::bf16, {40, kDepth});
   const weights::PackSource sources[] = {{left.data(), 70, 1, 70},

@@ -1,4 +1,4 @@
-// verify() accepts what the passes make and names what does not fit a form.
+// verify() accepts what the passes make and names what does not fit a stage.
 
 #include "src/passes/fusing/fuse.h"
 #include "src/passes/lowering/lower.h"
@@ -8,7 +8,7 @@
 namespace fxjit {
 namespace TEST_FILE {
 
-using passes::GraphForm;
+using passes::GraphStage;
 using passes::ModelGraph;
 
 ModelGraph normalized() {
@@ -22,11 +22,11 @@ ModelGraph normalized() {
   return passes::normalize(*gm, inputs);
 }
 
-ModelGraph of_form(GraphForm form) {
+ModelGraph of_stage(GraphStage stage) {
   ModelGraph model = normalized();
-  if (form == GraphForm::normalized) return model;
+  if (stage == GraphStage::normalized) return model;
   model = passes::lower(model);
-  return form == GraphForm::lowered ? std::move(model) : passes::fuse(model);
+  return stage == GraphStage::lowered ? std::move(model) : passes::fuse(model);
 }
 
 fx::NodePtr find_call(const ModelGraph& model, std::string_view op) {
@@ -44,14 +44,14 @@ std::string fault(const ModelGraph& model) {
   return "";
 }
 
-class Verify : public ::testing::TestWithParam<GraphForm> {};
+class Verify : public ::testing::TestWithParam<GraphStage> {};
 
 TEST_P(Verify, AcceptsWhatThePassesMake) {
-  EXPECT_EQ(fault(of_form(GetParam())), "");
+  EXPECT_EQ(fault(of_stage(GetParam())), "");
 }
 
 TEST_P(Verify, ValueLost) {
-  ModelGraph model = of_form(GetParam());
+  ModelGraph model = of_stage(GetParam());
   const fx::NodePtr last = model.graph->output_node()->prev();
   last->set_val(Value());
   EXPECT_THAT(fault(model), HasSubstr("has no inferred value"));
@@ -59,14 +59,14 @@ TEST_P(Verify, ValueLost) {
 }
 
 TEST_P(Verify, UseBeforeDefinition) {
-  ModelGraph model = of_form(GetParam());
+  ModelGraph model = of_stage(GetParam());
   const auto nodes = model.graph->nodes().list();
   nodes.front()->prepend(nodes[nodes.size() - 2]);
   EXPECT_NE(fault(model), "");
 }
 
 TEST_P(Verify, CallOfAMethod) {
-  ModelGraph model = of_form(GetParam());
+  ModelGraph model = of_stage(GetParam());
   const fx::NodePtr output = model.graph->output_node();
   auto scope = model.graph->inserting_before(output);
   const fx::NodePtr node = model.graph->call_method("relu", {output->arg(0)});
@@ -75,7 +75,7 @@ TEST_P(Verify, CallOfAMethod) {
 }
 
 TEST_P(Verify, ArgumentsLeftOut) {
-  ModelGraph model = of_form(GetParam());
+  ModelGraph model = of_stage(GetParam());
   const fx::NodePtr output = model.graph->output_node();
   auto scope = model.graph->inserting_before(output);
   const fx::NodePtr node = model.graph->call_function(
@@ -85,30 +85,31 @@ TEST_P(Verify, ArgumentsLeftOut) {
 }
 
 TEST_P(Verify, ConstantThatDoesNotExist) {
-  ModelGraph model = of_form(GetParam());
+  ModelGraph model = of_stage(GetParam());
   model.constants.clear();
   EXPECT_THAT(fault(model), HasSubstr("constant"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, Verify,
-                         ::testing::Values(GraphForm::normalized,
-                                           GraphForm::lowered,
-                                           GraphForm::fused),
+                         ::testing::Values(GraphStage::normalized,
+                                           GraphStage::lowered,
+                                           GraphStage::fused),
                          [](const auto& info) -> std::string {
-                           return info.param == GraphForm::normalized
+                           return info.param == GraphStage::normalized
                                       ? "normalized"
-                                  : info.param == GraphForm::lowered ? "lowered"
-                                                                     : "fused";
+                                  : info.param == GraphStage::lowered
+                                      ? "lowered"
+                                      : "fused";
                          });
 
 TEST(VerifyLowered, ViewThatWasNotFlattened) {
-  ModelGraph model = of_form(GraphForm::normalized);
-  model.form = GraphForm::lowered;
+  ModelGraph model = of_stage(GraphStage::normalized);
+  model.stage = GraphStage::lowered;
   EXPECT_THAT(fault(model), HasSubstr("is a view"));
 }
 
 TEST(VerifyLowered, ViewOfAView) {
-  ModelGraph model = of_form(GraphForm::lowered);
+  ModelGraph model = of_stage(GraphStage::lowered);
   const fx::NodePtr view = find_call(model, "fxjit.as_strided");
   auto scope = model.graph->inserting_after(view);
   ValueList args(view->args().begin(), view->args().end());
@@ -120,7 +121,7 @@ TEST(VerifyLowered, ViewOfAView) {
 }
 
 TEST(VerifyLowered, ViewOutsideOfItsInput) {
-  ModelGraph model = of_form(GraphForm::lowered);
+  ModelGraph model = of_stage(GraphStage::lowered);
   const fx::NodePtr view = find_call(model, "fxjit.as_strided");
   view->set_arg(3, int64_t{1000});
   const Tensor val = view->val_tensor();
@@ -129,7 +130,7 @@ TEST(VerifyLowered, ViewOutsideOfItsInput) {
 }
 
 TEST(VerifyLowered, CompositeCall) {
-  ModelGraph model = of_form(GraphForm::lowered);
+  ModelGraph model = of_stage(GraphStage::lowered);
   const fx::NodePtr output = model.graph->output_node();
   auto scope = model.graph->inserting_before(output);
   const ops::Op& op = ops::get_op("softmax");
@@ -140,27 +141,27 @@ TEST(VerifyLowered, CompositeCall) {
 }
 
 TEST(VerifyFused, UnknownRegion) {
-  ModelGraph model = of_form(GraphForm::fused);
+  ModelGraph model = of_stage(GraphStage::fused);
   const std::string name = model.regions.begin()->first;
   model.regions.erase(name);
   EXPECT_THAT(fault(model), HasSubstr("calls an unknown region"));
 }
 
 TEST(VerifyFused, CallOutsideOfRegions) {
-  ModelGraph model = of_form(GraphForm::lowered);
-  model.form = GraphForm::fused;
+  ModelGraph model = of_stage(GraphStage::lowered);
+  model.stage = GraphStage::fused;
   EXPECT_THAT(fault(model), HasSubstr("is in no region"));
 }
 
 TEST(VerifyFused, RegionWithFewerInputsThanGiven) {
-  ModelGraph model = of_form(GraphForm::fused);
+  ModelGraph model = of_stage(GraphStage::fused);
   for (fx::NodePtr node : model.graph->nodes())
     if (node->is(fx::Opcode::call_module)) node->set_args_kwargs({}, {});
   EXPECT_THAT(fault(model), HasSubstr("inputs"));
 }
 
 TEST(VerifyFused, RegionWithABrokenGraph) {
-  ModelGraph model = of_form(GraphForm::fused);
+  ModelGraph model = of_stage(GraphStage::fused);
   passes::Region& region = model.regions.begin()->second;
   const auto nodes = region.graph->nodes().list();
   nodes.front()->prepend(nodes[nodes.size() - 2]);

@@ -24,7 +24,7 @@ class TileEmitter {
   TileEmitter(VectorBuilder& b, const program::TileForm& form)
       : b_(b),
         form_(form),
-        width_(weights::tile_shape(b.level()).width()),
+        width_(weights::register_tile(b.level()).width()),
         vectors_(form.vectors * form.panels),
         lhs_(call_pointer(b, offsetof(TileCall, lhs))),
         weights_(call_pointer(b, offsetof(TileCall, weights))),

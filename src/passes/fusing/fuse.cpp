@@ -20,7 +20,7 @@ class Fuser {
       : model_(model), grouping_(group_nodes(model, options)) {}
 
   ModelGraph run() {
-    out_.form = GraphForm::fused;
+    out_.stage = GraphStage::fused;
     out_.graph = std::make_unique<fx::Graph>();
     out_.constants = model_.constants;
     out_.made = model_.made;

@@ -321,7 +321,7 @@ ModelGraph GraphBuilder::finish(const Value& result) {
   graph_->output(nodes_of({wrap_tensors(result)})[0]);
   graph_->eliminate_dead_code();
   ModelGraph model;
-  model.form = options_.lower ? GraphForm::lowered : GraphForm::normalized;
+  model.stage = options_.lower ? GraphStage::lowered : GraphStage::normalized;
   model.graph = std::move(graph_);
   model.constants = std::move(constants_);
   model.made = std::move(made_);

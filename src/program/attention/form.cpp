@@ -5,6 +5,7 @@
 
 #include "fxjit/error.h"
 #include "src/program/attention/step.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -56,7 +57,7 @@ bool has_few_queries(const AttentionStep& step, int64_t lanes) {
 // read them.
 int query_vectors(const AttentionStep& step, CpuLevel level) {
   constexpr int64_t kCachedElements = 128 << 10;
-  const int64_t lanes = weights::tile_shape(level).lanes;
+  const int64_t lanes = support::vector_lanes(level);
   if (level != CpuLevel::avx512) return step.queries > lanes ? 2 : 1;
   const int64_t seen = step.causal ? step.keys / 2 : step.keys;
   const bool is_large =
@@ -72,8 +73,7 @@ int key_tile(const AttentionStep& step, int vectors, CpuLevel level) {
   const bool is_high = level == CpuLevel::avx512 || vectors == 1;
   const int64_t keys =
       step.causal
-          ? std::min(step.keys,
-                     vectors * int64_t{weights::tile_shape(level).lanes})
+          ? std::min(step.keys, vectors * int64_t{support::vector_lanes(level)})
           : step.keys;
   if (is_high && keys >= kHigh) return kHigh;
   return keys >= kMaskKeys ? kMaskKeys : 1;
@@ -102,7 +102,7 @@ int64_t key_blocks_of(const AttentionStep& step, int64_t block) {
 
 AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
   constexpr int kFewRows = 4;
-  const int64_t lanes = weights::tile_shape(level).lanes;
+  const int64_t lanes = support::vector_lanes(level);
   AttentionShape shape;
   shape.few = has_few_queries(step, lanes);
   if (shape.few) {
@@ -164,7 +164,7 @@ std::string form_key(const AttentionForm& form) {
 
 AttentionScratch attention_scratch(const AttentionForm& form, CpuLevel level) {
   AttentionScratch scratch;
-  const int64_t lanes = weights::tile_shape(level).lanes;
+  const int64_t lanes = support::vector_lanes(level);
   if (form.few) {
     scratch.scores_at = lanes / 2 * lanes;
     return scratch;

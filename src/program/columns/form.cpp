@@ -6,6 +6,7 @@
 
 #include "src/ops/table/prims.h"
 #include "src/program/columns/step.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -108,7 +109,7 @@ ColumnForm column_form(const ColumnStep& step, CpuLevel level) {
   for (Extent& size : form.loops.outer) size = Extent::argument();
   for (Extent& size : form.loops.reduce)
     if (size.number() > kShortReduction) size = Extent::argument();
-  hide_columns(form, step, weights::tile_shape(level).lanes);
+  hide_columns(form, step, support::vector_lanes(level));
   return form;
 }
 
@@ -134,7 +135,7 @@ int64_t column_block(const ScalarBody& body, CpuLevel level) {
   int64_t sums = 0;
   for (const ScalarInstr& instr : body.instrs)
     if (is_reduction(instr.prim)) sums += dtype_size(instr.type) == 8 ? 2 : 1;
-  return weights::tile_shape(level).lanes *
+  return support::vector_lanes(level) *
          std::clamp<int64_t>(kColumnSums / std::max<int64_t>(1, sums), 2,
                              kColumnSums);
 }

@@ -4,6 +4,7 @@
 
 #include "src/ops/table/prims.h"
 #include "src/program/cost/body_work.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -56,7 +57,7 @@ StepPlan ColumnStep::plan(CpuLevel level) const {
   const int64_t reduced = numel(reduce);
   plan.tasks = numel(outer) * support::ceil_div(inner, block);
   // Lanes without a column take as long as others.
-  const int64_t lanes = weights::tile_shape(level).lanes;
+  const int64_t lanes = support::vector_lanes(level);
   const int64_t width =
       std::min(support::round_up(std::max<int64_t>(1, inner), lanes), block);
   plan.grain = grain_of_elements(width * reduced, body_cost(body));

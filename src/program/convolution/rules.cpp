@@ -1,6 +1,7 @@
 #include "src/program/convolution/rules.h"
 
 #include "src/program/convolution/planes.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -77,7 +78,7 @@ bool has_planes(const ops::ConvParams& params, const Tensor& input,
   const PlaneLayout layout(
       conv_axes(params, input, weight),
       groups_of_part(params.output[1], channels) * channels,
-      weights::tile_shape(level).lanes);
+      support::vector_lanes(level));
   // Others have loops that turn sums.
   return layout.plane_floats() * int64_t{sizeof(float)} + layout.mask_bytes() <=
              kMostBytes &&

@@ -6,6 +6,7 @@
 
 #include "fxjit/dims.h"
 #include "src/program/integers/row_packer.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -115,7 +116,7 @@ IntegerScratch::IntegerScratch(const IntegerStep& step, int lanes)
 
 IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
     : step_(in_bytes(step)),
-      lanes_(weights::tile_shape(level).lanes),
+      lanes_(support::vector_lanes(level)),
       layout_(step.depth_bytes(), step.columns),
       scratch_(step, lanes_),
       pieces_(step_.depth_axes),

@@ -5,6 +5,7 @@
 
 #include "src/program/cost/body_work.h"
 #include "src/program/integers/run.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -34,7 +35,7 @@ int64_t IntegerStep::column_blocks() const {
 }
 
 void IntegerStep::analyse(const Machine& machine) {
-  const int64_t lanes = weights::tile_shape(machine.level).lanes;
+  const int64_t lanes = support::vector_lanes(machine.level);
   // Few rows are taken one by one, with columns in the lanes.
   tile_rows = rows > lanes ? 2 * lanes : rows > lanes / 4 ? lanes : 1;
   const int64_t bytes = round_up(std::max<int64_t>(depth_bytes(), 1), 16);
@@ -63,7 +64,7 @@ StepPlan IntegerStep::plan(CpuLevel level) const {
       epilogue_bytes(static_cast<double>(batch), static_cast<double>(rows),
                      static_cast<double>(columns));
   plan.scratch_bytes = static_cast<size_t>(
-      IntegerScratch(*this, weights::tile_shape(level).lanes).bytes);
+      IntegerScratch(*this, support::vector_lanes(level)).bytes);
   return plan;
 }
 

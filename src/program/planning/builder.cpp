@@ -106,7 +106,7 @@ OperandRef PlanBuilder::pack_narrow(const std::vector<Piece>& pieces,
   weights::PackSpec weight = weight_of(pieces, false);
   const int64_t bytes =
       weights::packed_bytes(weights::Format::f32, weight.depth, weight.columns,
-                            weights::tile_shape(level()).width());
+                            weights::register_tile(level()).width());
   using Narrow = PlanOptions::Narrow;
   if (options_.narrow != Narrow::never && is_narrowed(bytes))
     for (const weights::Format format : weights::kNarrowFormats)

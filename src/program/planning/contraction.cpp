@@ -64,7 +64,7 @@ OperandRef pack_at_run_time(PlanBuilder& builder, const RegionCall& call,
   const RunTimePack matrix = run_time_pack(weight.val);
   const int64_t elements =
       weights::packed_elements(matrix.depth, matrix.columns,
-                               weights::tile_shape(builder.level()).width());
+                               weights::register_tile(builder.level()).width());
   const Placed packed =
       builder.allocate(Tensor::meta({matrix.batch, elements}, DType::f32));
   const double bytes = tensor_bytes(weight.val) + tensor_bytes(packed.val);

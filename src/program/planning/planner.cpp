@@ -20,10 +20,10 @@ class Planner {
   Planner(const ModelGraph& model, const PlanOptions& options)
       : model_(model),
         updates_(find_updates(model)),
-        builder_(
-            options,
-            few_row_weight_bytes(
-                model, weights::tile_shape(options.machine.level).max_rows)) {}
+        builder_(options,
+                 few_row_weight_bytes(
+                     model,
+                     weights::register_tile(options.machine.level).max_rows)) {}
 
   Plan run() {
     builder_.program().machine = builder_.options().machine;

@@ -5,6 +5,7 @@
 #include "src/program/planning/builder.h"
 #include "src/program/planning/region_body.h"
 #include "src/program/tiles/operands.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
@@ -96,7 +97,7 @@ bool plan_resampling(PlanBuilder& builder, const RegionCall& call) {
   step.column_weights = columns.has_weights();
   step.row_span = rows.span();
   step.column_span =
-      columns.span_of_vectors(weights::tile_shape(builder.level()).lanes);
+      columns.span_of_vectors(support::vector_lanes(builder.level()));
   // Rows that are made together are code of their own.
   constexpr int64_t kMostRows = 8;
   const int64_t row_factor = rows.factor(step.sizes[0]);

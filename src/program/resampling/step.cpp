@@ -5,6 +5,7 @@
 
 #include "src/program/cost/body_work.h"
 #include "src/support/machine/cache_line.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -14,7 +15,7 @@ namespace {
 // Channels that fill no vector of the level take narrower ones.
 int64_t lanes_along(const ResampleStep& step, CpuLevel level) {
   constexpr int64_t kLeastLanes = 4;
-  int64_t lanes = weights::tile_shape(level).lanes;
+  int64_t lanes = support::vector_lanes(level);
   while (step.channels_inner && lanes > kLeastLanes && lanes > step.inner)
     lanes /= 2;
   return lanes;

@@ -5,6 +5,7 @@
 #include "src/program/rows/lane_memory.h"
 #include "src/program/rows/step.h"
 #include "src/support/machine/cache_line.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 #include "src/weights/panels.h"
 
@@ -93,7 +94,7 @@ bool has_reduction(const ScalarBody& body) {
 }
 
 RowCode row_code(const RowStep& step, const Machine& machine) {
-  const int lanes = weights::tile_shape(machine.level).lanes;
+  const int lanes = support::vector_lanes(machine.level);
   const SecondLevel second = second_level(machine.cache_bytes);
   RowStep read = step;
   RowCode code;

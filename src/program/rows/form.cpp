@@ -5,6 +5,7 @@
 #include "fxjit/error.h"
 #include "src/ops/table/prims.h"
 #include "src/program/rows/step.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::program {
@@ -51,7 +52,7 @@ std::vector<bool> streams_of(const RowStep& step) {
 bool has_any_length(const RowStep& step, CpuLevel level) {
   if (step.inner <= 1 || !step.code.crosswise.empty()) return false;
   if (step.code.flat) return true;
-  const int64_t lanes = weights::tile_shape(level).lanes;
+  const int64_t lanes = support::vector_lanes(level);
   if (step.inner % lanes == 0 && step.inner <= kShortRow * lanes) return false;
   return !has_reduction(step.body);
 }

@@ -7,7 +7,7 @@ namespace fxjit::program {
 
 PackCode::PackCode(const RunTimePack& matrix, CpuLevel level)
     : matrix_(matrix),
-      width_(weights::tile_shape(level).width()),
+      width_(weights::register_tile(level).width()),
       elements_(
           weights::packed_elements(matrix.depth, matrix.columns, width_)) {}
 

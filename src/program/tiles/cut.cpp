@@ -83,7 +83,7 @@ int64_t group_of(const TileStep& step, int64_t panels, int64_t panel_bytes) {
   return std::clamp<int64_t>(step.batch * panels / kManyPanels, 1, most);
 }
 
-TileCut packing_cut(const TileStep& step, const weights::TileShape& tile) {
+TileCut packing_cut(const TileStep& step, const weights::RegisterTile& tile) {
   TileCut cut;
   cut.panels = support::ceil_div(step.columns, tile.width());
   const int64_t bytes = weights::packed_depth(step.depth) * tile.width() * 4;
@@ -105,7 +105,7 @@ int64_t TileCut::most_rows() const {
   return most;
 }
 
-TileCut tile_cut(const TileStep& step, const weights::TileShape& tile) {
+TileCut tile_cut(const TileStep& step, const weights::RegisterTile& tile) {
   if (step.packs()) return packing_cut(step, tile);
   const int64_t weights = step.depth * step.columns;
   const int64_t images = step.rows * (step.depth + step.columns);

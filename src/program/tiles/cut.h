@@ -33,6 +33,6 @@ void fields(Is<TileCut> auto& s, V& v) {
   v("panels", s.panels), v("group", s.group);
 }
 
-TileCut tile_cut(const TileStep& step, const weights::TileShape& tile);
+TileCut tile_cut(const TileStep& step, const weights::RegisterTile& tile);
 
 }  // namespace fxjit::program

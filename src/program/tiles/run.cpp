@@ -33,7 +33,7 @@ bool is_repeatable(const TileStep& step) {
 // and a broadcast number.
 int64_t max_sums(CpuLevel level) { return level == CpuLevel::avx512 ? 24 : 12; }
 
-int64_t max_rows(const weights::TileShape& tile, int64_t vectors,
+int64_t max_rows(const weights::RegisterTile& tile, int64_t vectors,
                  CpuLevel level) {
   return kNarrowRows * vectors <= max_sums(level) ? kNarrowRows : tile.max_rows;
 }
@@ -43,7 +43,7 @@ int64_t max_rows(const weights::TileShape& tile, int64_t vectors,
 TileRun::TileRun(const TileStep& step, CpuLevel level)
     : step_(step),
       level_(level),
-      tile_(weights::tile_shape(level)),
+      tile_(weights::register_tile(level)),
       panels_(step.cut.panels),
       blocks_(step.cut.blocks()),
       repeatable_(is_repeatable(step)),

@@ -86,7 +86,7 @@ class TileRun {
 
   TileStep step_;
   CpuLevel level_;
-  weights::TileShape tile_;
+  weights::RegisterTile tile_;
   int64_t panels_, blocks_;
   bool repeatable_;
   int64_t taps_;

@@ -26,12 +26,12 @@ int64_t grain_in(const TileStep& step, double row_bytes, double each) {
 }  // namespace
 
 void TileStep::analyse(const Machine& machine) {
-  cut = tile_cut(*this, weights::tile_shape(machine.level));
+  cut = tile_cut(*this, weights::register_tile(machine.level));
 }
 
 StepPlan TileStep::plan(CpuLevel level) const {
   StepPlan plan;
-  const weights::TileShape shape = weights::tile_shape(level);
+  const weights::RegisterTile shape = weights::register_tile(level);
   plan.tasks = batch * cut.groups() * cut.blocks();
   const double sums = real(batch) * real(rows) * real(columns);
   const double products = sums * real(depth);
