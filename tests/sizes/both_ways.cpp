@@ -198,7 +198,6 @@ std::optional<program::Plan> BothWays::of_kind(passes::NamedGraph& kind,
                                                const Names& at) {
   const passes::ModelGraph* const model = kind.at(at);
   if (!model) return std::nullopt;
-  if (std::getenv("SHOW")) puts(model->str().c_str());
   return program::plan(*model, options_);
 }
 

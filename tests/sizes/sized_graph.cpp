@@ -15,7 +15,7 @@ class SizedGraph : public testing::WritingCalls {
  public:
   explicit SizedGraph(uint32_t seed) : WritingCalls(seed) {
     writes_ = chance(0.3);
-    makes_ = !writes_ || chance(0.5);
+    makes_ = chance(0.7);
     weights_named_ = chance(0.3);
   }
 
@@ -32,8 +32,7 @@ class SizedGraph : public testing::WritingCalls {
         input = input.as_tensor().contiguous();
     SizeNaming naming = name_sizes();
     if (naming.names.empty()) return std::nullopt;
-    return SizedCase{std::move(case_), std::move(naming), writes_ && makes_,
-                     writes_};
+    return SizedCase{std::move(case_), std::move(naming), writes_};
   }
 
  private:
@@ -52,7 +51,8 @@ class SizedGraph : public testing::WritingCalls {
     if (dice < 96) return cast();
     if (dice < 99) return unusual();
     if (dice < 107) return layer();
-    if (dice < 109) return pieces();
+    // Pieces of what follows from sizes are views of it, or constants.
+    if (dice < 109) return !makes_ && pieces();
     if (dice < 111) return composite();
     if (dice < 112) return sort();
     if (dice < 116) return alias();
@@ -204,7 +204,7 @@ class SizedGraph : public testing::WritingCalls {
     return naming;
   }
 
-  bool writes_ = false, makes_ = true, weights_named_ = false;
+  bool writes_ = false, makes_ = false, weights_named_ = false;
 };
 
 Tensor repeated(const Tensor& from, const Dims& sizes) {
