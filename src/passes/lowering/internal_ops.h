@@ -42,10 +42,10 @@ const ops::Op& contract_op();
 // (input, weights, biases): linear layers on one input, results side by side
 // along the last dim; `biases` is none or has one per weight.
 const ops::Op& merged_linear_op();
-// (input, weight, pad_before, pad_after, tile): a 3x3 convolution of stride 1
-// by Winograd's minimal filtering (see program/winograd/shape.h): input [N,
-// H, W, C] with C contiguous, a constant weight [O, C, 3, 3], result a
-// contiguous [N, OH, OW, O], f32.
+// (input, weight, pad_before, pad_after): a 3x3 convolution of stride 1 by
+// Winograd's minimal filtering (see program/winograd/shape.h): input [N, H, W,
+// C] with C contiguous, a constant weight [O, C, 3, 3], result a contiguous [N,
+// OH, OW, O], f32.
 const ops::Op& winograd_op();
 // (input, weight, bias, combine, taps, stride, pad_before, pad_after, dilation,
 // output, channels_inner): a window over each channel of the input [N, C, ...]
