@@ -18,7 +18,7 @@ namespace fxjit::passes {
 class NamedGraph {
  public:
   // Of a graph traced with the names of `table`. NotImplementedError for one
-  // with parts that cannot be evaluated: branches and loops.
+  // with objects among the arguments of its calls.
   NamedGraph(ModelGraph model, std::unique_ptr<SizeTable> table);
 
   // The graph at these values of the names, as the passes make it of the

@@ -74,8 +74,12 @@ const std::vector<int64_t>& grid() {
 // The tuples to compare at: neighbours of which one breaks a guard alone.
 class Tuples {
  public:
-  Tuples(const SizeTable& table, const SizeNaming& naming, Names present)
-      : table_(table), naming_(naming), present_(std::move(present)) {}
+  Tuples(const SizeTable& table, const SizeNaming& naming, Names present,
+         double growth)
+      : table_(table),
+        naming_(naming),
+        present_(std::move(present)),
+        growth_(growth) {}
 
   // In random order, the kind's own first.
   std::vector<Names> some(int most, uint32_t seed, Seen& seen) {
@@ -104,6 +108,15 @@ class Tuples {
     return size >= of.least && (!of.most || size <= *of.most);
   }
 
+  // Tensors that follow from sizes are made, and a size may be several of their
+  // dims.
+  bool is_large(const Names& names) const {
+    double growth = 1;
+    for (size_t i = 0; i < names.size(); ++i)
+      growth *= std::max(1.0, double(names[i]) / double(present_[i]));
+    return growth > growth_;
+  }
+
   // The others as they are.
   void walk(size_t name) {
     std::optional<Names> last;  // That the kind takes.
@@ -125,6 +138,7 @@ class Tuples {
   }
 
   void add(const Names& names) {
+    if (is_large(names)) return;
     if (std::ranges::find(found_, names) == found_.end())
       found_.push_back(names);
   }
@@ -132,6 +146,7 @@ class Tuples {
   const SizeTable& table_;
   const SizeNaming& naming_;
   const Names present_;
+  const double growth_;
   std::vector<Names> found_;
   std::set<const SizeGuard*> broken_;
 };
@@ -198,7 +213,6 @@ std::optional<program::Plan> BothWays::of_kind(passes::NamedGraph& kind,
                                                const Names& at) {
   const passes::ModelGraph* const model = kind.at(at);
   if (!model) return std::nullopt;
-  if (std::getenv("SHOW")) puts(model->str().c_str());
   return program::plan(*model, options_);
 }
 
@@ -224,11 +238,12 @@ std::string difference(const program::Plan& got,
   return constants_difference(got.constants, expected.constants);
 }
 
-std::string compare(BothWays& ways, int most, uint32_t seed, Seen& seen) {
+std::string compare(BothWays& ways, int most, double growth, uint32_t seed,
+                    Seen& seen) {
   const Names present = ways.present();
   if (!ways.of_numbers(present)) return "";
   const auto kind = ways.kind(present);
-  Tuples tuples(kind->table(), ways.naming(), present);
+  Tuples tuples(kind->table(), ways.naming(), present, growth);
   for (const Names& at : tuples.some(most, seed, seen)) {
     const auto fail = [&](const std::string& what) {
       return "sizes" + text_of(at) + " of a kind made at" + text_of(present) +

@@ -61,8 +61,10 @@ struct Seen {
 };
 
 // Compares both ways at the kind's own sizes, on both sides of its guards and
-// at some others, `most` tuples in all. Empty if all are equal. Graphs that
-// end at a call that is not compiled are left out.
-std::string compare(BothWays& ways, int most, uint32_t seed, Seen& seen);
+// at some others, `most` tuples in all, whose sizes grow by at most `growth`
+// together. Empty if all are equal. Graphs that end at a call that is not
+// compiled are left out.
+std::string compare(BothWays& ways, int most, double growth, uint32_t seed,
+                    Seen& seen);
 
 }  // namespace fxjit::testing_sizes

@@ -17,6 +17,7 @@ namespace fxjit::testing_sizes {
 namespace TEST_FILE {
 
 constexpr int kTuples = 8;
+constexpr double kGrowth = 32;  // So that no tensor of sizes alone is large.
 
 int64_t setting(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -33,15 +34,12 @@ program::PlanOptions options_for(uint32_t seed) {
 
 std::string failure(uint32_t seed, Seen& seen) {
   const auto c = sized_graph(seed);
-  if (!c || c->writes_made) return "";
+  if (!c || c->writes) return "";
   const testing::GraphRun run = c->graph.run();
   BothWays ways(*run.module, c->graph.inputs, c->naming, options_for(seed));
   std::string text;
   try {
-    text = compare(ways, kTuples, seed, seen);
-  } catch (const NotImplementedError& error) {
-    // Numbers serve what writes to views among named sizes.
-    if (!c->writes) text = error.what();
+    text = compare(ways, kTuples, kGrowth, seed, seen);
   } catch (const std::exception& error) {
     text = error.what();
   }
@@ -49,7 +47,7 @@ std::string failure(uint32_t seed, Seen& seen) {
 }
 
 TEST(SizedGraphs, HaveTheProgramsOfTheirNumbers) {
-  const int64_t count = setting("FXJIT_SIZED_GRAPHS", 300);
+  const int64_t count = setting("FXJIT_SIZED_GRAPHS", 200);
   const int64_t first = setting("FXJIT_RANDOM_SEED", 1);
   Seen seen;
   int failures = 0;
@@ -62,7 +60,6 @@ TEST(SizedGraphs, HaveTheProgramsOfTheirNumbers) {
     ADD_FAILURE() << "seed " << seed << ": " << text;
     if (++failures == 5) break;
   }
-  RecordProperty("tuples", seen.tuples);
   std::printf("%d tuples of kinds, %d of others, %d of %d guards broken\n",
               seen.tuples, seen.refused, seen.broken, seen.guards);
   EXPECT_GT(seen.tuples, count);

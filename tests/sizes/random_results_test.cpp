@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
 #include "fxjit/fx/pytree.h"
 #include "src/compile/compiled_module.h"
 #include "tests/compile/compile_testing.h"
@@ -67,8 +69,6 @@ Results results(const SizedCase& c, const std::vector<Names>& tuples,
                 size_t& kinds) {
   const testing::GraphRun run = c.graph.run();
   compile(*run.module, options);
-  // A refused call compiles nothing, and a graph that writes its constants
-  // gives other results in another order.
   Results found(tuples.size());
   for (const size_t i : order)
     found[i] =
@@ -77,6 +77,7 @@ Results results(const SizedCase& c, const std::vector<Names>& tuples,
   return found;
 }
 
+// Such a graph gives other results in another order.
 bool writes_constants(const SizedCase& c) {
   const testing::GraphRun run = c.graph.run();
   run.module->interpret(run.inputs);
@@ -112,6 +113,25 @@ std::string failure(uint32_t seed, size_t& kinds) {
     }
   }
   return "";
+}
+
+// The passes compute what follows from sizes: in the first call, which is made
+// of numbers, and in those of a kind.
+TEST(SizedGraphs, PositionsHaveTheSameBitsInAllCalls) {
+  const auto made = [] {
+    const auto gm = fx::symbolic_trace(
+        [](Value x) { return x + tanh(arange(method(x, "size", {1})) * 0.37); },
+        {"x"}, "positions");
+    compile(*gm, testing::quick());
+    return gm;
+  };
+  const auto all = made();
+  for (int64_t length = 9; length < 40; length += 3) {
+    const ValueList inputs{Tensor::zeros({2, length})};
+    EXPECT_TRUE(same_bits(all->forward(inputs), made()->forward(inputs)))
+        << length;
+  }
+  EXPECT_EQ(compiled_module(*all)->kinds(), 1U);
 }
 
 TEST(SizedGraphs, GiveTheSameBitsInAnyOrderOfCalls) {

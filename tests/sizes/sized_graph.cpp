@@ -15,7 +15,7 @@ class SizedGraph : public testing::WritingCalls {
  public:
   explicit SizedGraph(uint32_t seed) : WritingCalls(seed) {
     writes_ = chance(0.3);
-    makes_ = !writes_ || chance(0.5);
+    makes_ = chance(0.7);
     weights_named_ = chance(0.3);
   }
 
@@ -27,13 +27,13 @@ class SizedGraph : public testing::WritingCalls {
     for (int64_t i = 0, tries = 0; i < calls && tries < 200; ++tries)
       i += grow();
     finish();
+    keep_computed_results();
     for (Value& input : case_.inputs)
       if (input.is_tensor() && !is_dense(input.as_tensor()))
         input = input.as_tensor().contiguous();
     SizeNaming naming = name_sizes();
     if (naming.names.empty()) return std::nullopt;
-    return SizedCase{std::move(case_), std::move(naming), writes_ && makes_,
-                     writes_};
+    return SizedCase{std::move(case_), std::move(naming), writes_};
   }
 
  private:
@@ -52,7 +52,8 @@ class SizedGraph : public testing::WritingCalls {
     if (dice < 96) return cast();
     if (dice < 99) return unusual();
     if (dice < 107) return layer();
-    if (dice < 109) return pieces();
+    // Pieces of what follows from sizes are views of it, or constants.
+    if (dice < 109) return !makes_ && pieces();
     if (dice < 111) return composite();
     if (dice < 112) return sort();
     if (dice < 116) return alias();
@@ -177,11 +178,32 @@ class SizedGraph : public testing::WritingCalls {
         return call_by(one_of({"zeros", "ones"}), {None}, 0, sizes) &&
                call("cat", {Value::list({x.node, items_.back().node}), d});
       default:
-        return call_by("ones", {None}, 0,
+        return x.node->is(fx::Opcode::placeholder) &&
+               call_by("ones", {None}, 0,
                        {length(x, rank - 1), length(x, rank - 1)}) &&
                call(one_of({"tril", "triu"}), {items_.back().node}) &&
                call("mul", {items_.back().node, x.node});
     }
+  }
+
+  // Without results that follow from sizes alone: whole views of them are one
+  // constant with them, or constants of their own.
+  void keep_computed_results() {
+    std::set<const fx::Node*> computed;
+    for (const fx::NodePtr node : case_.graph->nodes()) {
+      bool reads =
+          node->is(fx::Opcode::placeholder) || node->is(fx::Opcode::get_attr);
+      for (const fx::NodePtr input : node->all_input_nodes())
+        reads |= computed.contains(input.get());
+      const bool size =
+          node->is(fx::Opcode::call_method) && node->target_name() == "size";
+      if (reads && !size) computed.insert(node.get());
+    }
+    const fx::NodePtr output = case_.graph->output_node();
+    ValueList kept;
+    for (const Value& result : output->arg(0).as_sequence())
+      if (computed.contains(result.as_node())) kept.push_back(result);
+    if (!kept.empty()) output->set_arg(0, Value::tuple(std::move(kept)));
   }
 
   // Sizes of weights stay numbers, mostly, and so do those equal to them.
@@ -204,7 +226,7 @@ class SizedGraph : public testing::WritingCalls {
     return naming;
   }
 
-  bool writes_ = false, makes_ = true, weights_named_ = false;
+  bool writes_ = false, makes_ = false, weights_named_ = false;
 };
 
 Tensor repeated(const Tensor& from, const Dims& sizes) {

@@ -11,10 +11,9 @@ namespace fxjit::testing_sizes {
 struct SizedCase {
   testing::RandomCase graph;  // All inputs are dense.
   SizeNaming naming;          // Equal sizes have one name, or none.
-  // Some calls write, and some tensors follow from sizes alone. The passes keep
-  // such memory apart from constants while sizes have names.
-  bool writes_made = false;
-  bool writes = false;  // Some calls may.
+  // Some calls may write. What follows from sizes is no constant in such graphs
+  // while sizes have names, so that writes to it are followed.
+  bool writes = false;
 };
 
 // Nothing if no size has a name.

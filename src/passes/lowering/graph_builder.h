@@ -155,8 +155,8 @@ class GraphBuilder {
   Tensor folded_for_sizes(const ops::Op& op, const ValueList& args);
   // With numbers in place of named sizes, and tensors of these.
   Value present_of(const Value& value) const;
-  Value folded_constant(const ops::Op& op, const ValueList& args,
-                        const Tensor& result, Folding how);
+  Value folded_constant(const ValueList& args, const Tensor& result,
+                        Folding how);
   Value split_views(const ops::Op& op, const ValueList& args, const Value& val);
   Value flatten_view(const Value& base, const Tensor& val);
   Value append(const ops::Op& op, const ValueList& args, const Value& val);

@@ -149,8 +149,8 @@ Tensor GraphBuilder::folded_for_sizes(const ops::Op& op,
   return stand_in;
 }
 
-Value GraphBuilder::folded_constant(const ops::Op&, const ValueList& args,
-                                    const Tensor& result, Folding how) {
+Value GraphBuilder::folded_constant(const ValueList& args, const Tensor& result,
+                                    Folding how) {
   const auto storage_of = [&](const Tensor& tensor) {
     return how == Folding::sized ? present_of(tensor).as_tensor().storage()
                                  : tensor.storage();
@@ -189,7 +189,7 @@ Value GraphBuilder::fold(const ops::Op& op, const ValueList& args,
                             ? folded_for_sizes(op, real)
                             : ops::run_eager({op, real}).as_tensor();
   if (!result.defined()) return {};
-  const fx::NodePtr made = node_of(folded_constant(op, args, result, how));
+  const fx::NodePtr made = node_of(folded_constant(args, result, how));
   if (!apart) folded_.emplace(hash, Folded{&op, nodes, made});
   // Equal calls share the constant, not the memory that it stands for.
   return proxy(made);
