@@ -22,6 +22,7 @@ OTHER_STRIDES = {
     "fxjit.compile": re.compile(
         r"(normal_functional|lift_fresh|_?conj|copy|(diagonal|select|slice)_scatter)\.default"),
 }
+OTHER_STRIDES[".pt2"] = OTHER_STRIDES["fxjit.compile"]
 
 
 def parts(count):
