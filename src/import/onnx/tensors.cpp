@@ -113,11 +113,13 @@ size_t number_entry(const TensorInfo& info, std::string_view key,
 std::shared_ptr<Storage> memory_at(const std::shared_ptr<Storage>& file,
                                    size_t offset, size_t bytes, size_t item) {
   std::byte* const data = file->data() + offset;
-  if (bytes > 0 && offset % item != 0)
-    return Storage::deferred(bytes, [file, data, bytes](std::byte* out) {
-      std::memcpy(out, data, bytes);
-    });
-  auto memory = Storage::borrow(data, bytes, file, /*read_only=*/true);
+  const auto memory =
+      bytes > 0 && offset % item != 0
+          ? Storage::deferred(bytes,
+                              [file, data, bytes](std::byte* out) {
+                                std::memcpy(out, data, bytes);
+                              })
+          : Storage::borrow(data, bytes, file, /*read_only=*/true);
   memory->release_pages = [file = file.get(), offset](size_t at,
                                                       size_t length) {
     file->release_pages(offset + at, length);
