@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -146,6 +147,14 @@ Value convolution(const Value& x, const Value& weight, const Value& bias,
   return conv(x, weight, bias, stride, pads, dilation, 1);
 }
 
+Tensor scaled_by_depth(const Tensor& weight) {
+  const auto depth = static_cast<double>(weight.numel() / weight.size(0));
+  auto* const numbers = weight.data_as<float>();
+  for (int64_t i = 0; i < weight.numel(); ++i)
+    numbers[i] /= static_cast<float>(std::sqrt(depth));
+  return weight;
+}
+
 // Dense ones, by products over windows, planes and otherwise.
 TEST(WindowLayers, DenseConvolutions) {
   for (uint32_t seed = 0; seed < 40; ++seed) {
@@ -164,7 +173,9 @@ TEST(WindowLayers, DenseConvolutions) {
       pads.push_back(std::max(draw.of({0, 1, 3}), (reach + 1) / 2));
     }
     const Tensor x = image(sizes, draw);
-    const Tensor weight = random_tensor(weights, DType::f32, 3);
+    // Such that sums of thousands of products are as large as those of few.
+    const Tensor weight =
+        scaled_by_depth(random_tensor(weights, DType::f32, 3));
     const Tensor bias = random_tensor({features}, DType::f32, 4);
     Dims each(spatial + 1, 1);
     each[0] = features;

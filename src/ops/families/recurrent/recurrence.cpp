@@ -1,8 +1,6 @@
 // fxjit.recurrence: what a recurrent layer is behind the product with its
-// inputs. A loop of C++ over time with a product for all gates of all sequences
-// in each step. Layers and cells of recurrent.cpp call it; compiled programs
-// have faster loops for the usual cells
-// (kernels/recurrence/recurrent_routine.cpp).
+// inputs, as a loop over time. Layers and cells of recurrent.cpp call it;
+// compiled programs have faster loops (kernels/recurrence).
 #include "src/ops/table/recurrence.h"
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <type_traits>
 
 #include "src/ops/eager/matmul.h"
+#include "src/ops/families/recurrent/recurrence_flops.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/ops/table/families.h"
 
@@ -380,18 +379,6 @@ Value infer_recurrence(const OpCall& call) {
     results.push_back(
         Tensor::meta({form.directions, form.batch, form.hidden}, form.dtype));
   return Value::tuple(std::move(results));
-}
-
-// Every row and direction has the product with the state, that with the input
-// where the call has it, and the projection.
-double recurrence_flops(const OpCall& call) {
-  const Recurrence form = Recurrence::read(call);
-  const auto hidden = static_cast<double>(form.hidden);
-  const auto width = static_cast<double>(form.width);
-  const auto depth = static_cast<double>(form.width + form.features);
-  const double products = static_cast<double>(form.gates()) * hidden * depth +
-                          (form.projected ? hidden * width : 0);
-  return 2 * static_cast<double>(form.rows * form.directions) * products;
 }
 
 constexpr OpRow kRecurrenceRows[] = {

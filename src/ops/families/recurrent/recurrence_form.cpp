@@ -61,8 +61,7 @@ void set_factors(std::vector<Activation>& activations, const Value& given,
     throw ValueError(concat("recurrence: ", factors.size(), " factors for ",
                             activations.size(), " activations"));
   for (size_t i = 0; i < factors.size(); ++i)
-    if (!factors[i].is_none())
-      activations[i].*factor = factors[i].as_double();
+    if (!factors[i].is_none()) activations[i].*factor = factors[i].as_double();
 }
 
 std::vector<Activation> read_activations(const OpCall& call,
@@ -151,13 +150,12 @@ void read_sizes(Recurrence& form, const OpCall& call) {
       runtime_error("recurrence: expected input weights of 2 dimensions");
     form.features = gates[0].size(-1);
   }
-  const int64_t sums =
-      form.has_inputs ? inputs[0].size(0) : gates[0].size(-1);
+  const int64_t sums = form.has_inputs ? inputs[0].size(0) : gates[0].size(-1);
   form.hidden = sums / form.gates();
   form.batch = hidden.sizes()[1];
   form.width = hidden.sizes()[2];
-  form.length = form.packed ? call.tensor(kBatchSizes).numel()
-                            : gates[0].sizes()[0];
+  form.length =
+      form.packed ? call.tensor(kBatchSizes).numel() : gates[0].sizes()[0];
   form.rows = ExactInt(form.length) * form.batch;
   if (form.packed) form.rows = gates[0].sizes()[0];
 }
@@ -165,14 +163,14 @@ void read_sizes(Recurrence& form, const OpCall& call) {
 void check_tensors(Recurrence& form, const OpCall& call) {
   const int64_t sums = form.gates() * form.hidden;
   const int64_t each = form.has_inputs ? form.features : sums;
-  check_list(form, call, kGates,
-             form.packed ? Dims{form.rows, each}
-                         : Dims{form.length, form.batch, each},
-             form.has_inputs ? "inputs" : "gates", true);
+  check_list(
+      form, call, kGates,
+      form.packed ? Dims{form.rows, each} : Dims{form.length, form.batch, each},
+      form.has_inputs ? "inputs" : "gates", true);
   check_list(form, call, kInputWeights, {sums, form.features}, "input weights",
              form.has_inputs);
-  form.input_biased = check_list(form, call, kInputBiases, {sums},
-                                 "input biases", false);
+  form.input_biased =
+      check_list(form, call, kInputBiases, {sums}, "input biases", false);
   if (form.input_biased && !form.has_inputs)
     runtime_error("recurrence: input biases are of a product with inputs");
   check_list(form, call, kStateWeights, {sums, form.width}, "weights", true);
@@ -182,11 +180,11 @@ void check_tensors(Recurrence& form, const OpCall& call) {
   if (form.cell == Cell::lstm)
     check(form, call.tensor(kCellState),
           {form.directions, form.batch, form.hidden}, "cell states");
-  form.projected = check_list(form, call, kProjections,
-                              {form.width, form.hidden}, "projections",
-                              form.width != form.hidden);
-  form.peepholed = check_list(form, call, kPeepholes, {3 * form.hidden},
-                              "peepholes", false);
+  form.projected =
+      check_list(form, call, kProjections, {form.width, form.hidden},
+                 "projections", form.width != form.hidden);
+  form.peepholed =
+      check_list(form, call, kPeepholes, {3 * form.hidden}, "peepholes", false);
   if (form.cell != Cell::lstm && (form.projected || form.peepholed))
     runtime_error("recurrence: projections and peepholes are of an LSTM");
 }
@@ -228,8 +226,9 @@ void sort_lengths(SequenceOrder& order, const Recurrence& form,
     if (lengths[n] < 0 || lengths[n] > form.length)
       runtime_error("recurrence: expected lengths from 0 to ", form.length,
                     ", got ", lengths[n]);
-  std::stable_sort(order.sequence.begin(), order.sequence.end(),
-                   [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
+  std::stable_sort(
+      order.sequence.begin(), order.sequence.end(),
+      [&](int64_t a, int64_t b) { return lengths[a] > lengths[b]; });
   for (size_t i = 0; i < order.length.size(); ++i)
     order.length[i] = lengths[order.sequence[i]];
 }
@@ -276,8 +275,7 @@ const Activation& Recurrence::activation(int64_t direction,
                      static_cast<size_t>(index)];
 }
 
-int64_t SequenceOrder::running(int64_t time, int64_t begin,
-                               int64_t end) const {
+int64_t SequenceOrder::running(int64_t time, int64_t begin, int64_t end) const {
   while (end > begin && length[static_cast<size_t>(end - 1)] <= time) --end;
   return end - begin;
 }
