@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fxjit/error.h"
+#include "src/support/machine/vector_lanes.h"
 
 namespace fxjit::weights {
 
 RegisterTile register_tile(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::avx512:
-      return {16, 4, 6};  // 24 accumulators, 4 panel vectors, 1 broadcast.
-    case CpuLevel::avx2:
-      return {8, 2, 6};
-    case CpuLevel::sse41:
-      return {4, 2, 6};
-  }
-  throw InternalError("register_tile: unknown CPU level");
+  constexpr int kRows = 6;
+  // With 32 registers: 24 accumulators, 4 panel vectors, 1 broadcast.
+  const int vectors = level == CpuLevel::avx512 ? 4 : 2;
+  return {support::vector_lanes(level), vectors, kRows};
 }
 
 int64_t packed_depth(int64_t depth) { return (depth + 15) / 16 * 16; }

@@ -36,12 +36,12 @@ enum class Reader : uint8_t {
   recurrence_ahead,  // What steps in time make ahead.
 };
 
-// A form of a weight that a routine or a primitive chose itself.
+// A format that a routine or a primitive chose for a weight itself.
 struct OwnFormat {
   Reader reader{};
-  std::vector<int64_t> name;  // Equal for equal forms of a weight.
+  std::vector<int64_t> name;  // Equal for equal formats of a weight.
   size_t bytes = 0;
-  // Writes the form of the weight that starts at `from`.
+  // Writes the weight that starts at `from` in the format.
   std::function<void(const void* from, std::byte* to)> pack;
   // All of it is floats, of which numbers below the smallest normal one become
   // zeros (panels.h).
