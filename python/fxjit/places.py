@@ -19,7 +19,7 @@ _OTHER_ORDER = {_aten.roll.default, _aten.channel_shuffle.default,
 _BATCH_NORMS = {_aten.batch_norm.default, _aten._native_batch_norm_legit_no_training.default}
 # They copy the whole storage of their first argument, with what lies between and before its
 # elements, so that results lie in the copy as the argument does.
-_WHOLE_STORAGE = {_aten.select_scatter.default, _aten.slice_scatter.default,
+_WHOLE_STORAGE = {_aten.copy.default, _aten.select_scatter.default, _aten.slice_scatter.default,
                   _aten.diagonal_scatter.default, _aten.as_strided_scatter.default}
 
 

@@ -125,6 +125,8 @@ WRITTEN = {
     "later": lambda x: (x.narrow(-1, 1, x.shape[-1] - 1), first_column(x))[0],
     "before": lambda x: first_column(x)[1:].diagonal(),
     "rows": lambda x: (x[1:].mul_(2), x[2:])[1],
+    "itself": lambda x: x.copy_(x).unflatten(0, (2, -1)),
+    "copied": lambda x: x.copy_(x + 1)[1:].view(-1, 1, x.shape[1]),
     "scattered": lambda x: x.select_scatter(x[0] + 1, 0, 1)[1:],
     "twice": lambda x: x.slice_scatter(x[2:] * 2, 0, 2).diagonal_scatter(x[:, 0] + 1)[:, 1:],
 }
