@@ -1,5 +1,6 @@
 #include "jit/program_compiler.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
@@ -43,7 +44,7 @@ class Requests {
  public:
   Requests(const Program& program, const DriverForm* driver, CpuLevel level)
       : level_(level) {
-    for (const program::Step& step : program.steps) add(step.body);
+    for (const program::Step& step : program.steps) add(*step.body);
     if (driver)  // Last in the list.
       enter(DriverForm::kName, std::make_shared<const DriverForm>(*driver));
   }
@@ -80,11 +81,15 @@ class Requests {
   // Models have many equal steps, and to find out what one needs takes longer
   // than to compare it with those before.
   void add(const program::StepBody& body) {
-    for (const auto& [known, at] : distinct_)
-      if (*known == body) {
-        steps_.push_back(StepNeeds(steps_[at]));
-        return;
-      }
+    const auto same = [&](const auto& known) { return known.first == &body; };
+    const auto equal = [&](const auto& known) { return *known.first == body; };
+    auto known = std::ranges::find_if(distinct_, same);
+    if (known == distinct_.end())
+      known = std::ranges::find_if(distinct_, equal);
+    if (known != distinct_.end()) {
+      steps_.push_back(StepNeeds(steps_[known->second]));
+      return;
+    }
     distinct_.emplace_back(&body, steps_.size());
     std::visit([&](const auto& step) { add_needs(step); }, body);
   }

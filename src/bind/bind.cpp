@@ -1,5 +1,6 @@
 #include "src/bind/bind.h"
 
+#include <unordered_map>
 #include <utility>
 
 #include "kernels/kernels.h"
@@ -89,10 +90,25 @@ class Binder {
       weights_.push_back(weights::weight_of(spec, constants_.tensors));
     packer_.choose_codings(weights_);
     for (Step& step : program_.steps)
-      if (auto* const tile = std::get_if<TileStep>(&step.body))
-        tile->weights = format_of(step.operands[1]);
-      else if (auto* const integers = std::get_if<IntegerStep>(&step.body))
-        integers->weights = format_of(step.operands[1]);
+      if (std::holds_alternative<TileStep>(*step.body))
+        set_format<TileStep>(step);
+      else if (std::holds_alternative<IntegerStep>(*step.body))
+        set_format<IntegerStep>(step);
+  }
+
+  // Steps that share a body share it with another format as well.
+  template <typename S>
+  void set_format(Step& step) {
+    const weights::Format format = format_of(step.operands[1]);
+    if (std::get<S>(*step.body).weights == format) return;
+    for (const Formatted& known : formatted_)
+      if (known.format == format && known.from.get() == step.body.get()) {
+        step.body = known.made;
+        return;
+      }
+    const Body from = step.body;
+    std::get<S>(step.body.change()).weights = format;
+    formatted_.push_back({from, format, step.body});
   }
 
   weights::Format format_of(const program::OperandRef& ref) const {
@@ -105,13 +121,13 @@ class Binder {
   void make_externals() {
     for (Step& step : program_.steps) {
       Code& external = externals_.emplace_back();
-      const auto* const body = std::get_if<ExternStep>(&step.body);
+      const auto* const body = std::get_if<ExternStep>(step.body.get());
       if (!body) continue;
       external = std::visit(
           [&](const auto& what) { return make_code(what, step); }, body->what);
       if (!external)
-        step.body =
-            TileStep(std::get<program::LibraryProduct>(body->what).tile);
+        step.body = program::StepBody(
+            TileStep(std::get<program::LibraryProduct>(body->what).tile));
     }
   }
 
@@ -186,14 +202,25 @@ class Binder {
   }
 
   void make_plans() {
+    std::unordered_map<const program::StepBody*, StepPlan> known;
     for (size_t i = 0; i < program_.steps.size(); ++i) {
-      StepPlan& plan = plans_.emplace_back(
-          program::step_plan(program_.steps[i].body, level()));
+      const auto [made, fresh] =
+          known.try_emplace(program_.steps[i].body.get());
+      if (fresh) made->second = program::step_plan(*made->first, level());
+      StepPlan& plan = plans_.emplace_back(made->second);
       if (!externals_[i]) continue;
       plan.tasks = externals_[i]->tasks();
       plan.scratch_bytes = externals_[i]->scratch_bytes();
     }
   }
+
+  using Body = support::SharedValue<program::StepBody>;
+  // A body that got another format of its weights.
+  struct Formatted {
+    Body from;
+    weights::Format format;
+    Body made;
+  };
 
   const bool is_body_;  // Of a branch or loop of another program.
   Program program_;
@@ -203,6 +230,7 @@ class Binder {
   weights::Packer packer_;
   std::vector<std::shared_ptr<const Executable>> bodies_;
   std::vector<weights::Weight> weights_;
+  std::vector<Formatted> formatted_;
   std::vector<Code> externals_;
   std::vector<StepPlan> plans_;
 };

@@ -15,13 +15,15 @@
 namespace fxjit {
 namespace {
 
-std::map<const Storage*, std::string> names_of(const fx::GraphModule& module) {
+std::shared_ptr<const std::map<const Storage*, std::string>> names_of(
+    const fx::GraphModule& module) {
   std::map<const Storage*, std::string> names;
   for (const auto& [name, parameter] : module.named_parameters())
     names.emplace(parameter.tensor().storage().get(), name);
   for (const auto& [name, buffer] : module.named_buffers())
     names.emplace(buffer.tensor().storage().get(), name);
-  return names;
+  return std::make_shared<const std::map<const Storage*, std::string>>(
+      std::move(names));
 }
 
 using ByNode = std::map<const fx::Node*, const Value*>;
@@ -287,7 +289,7 @@ program::PlanOptions CompiledModule::plan_options(
   options.pipeline = pipeline_options();
   options.folded = folded_;
   if (!tensor_names_) tensor_names_ = names_of(named);
-  options.names = *tensor_names_;
+  options.names = tensor_names_;
   return options;
 }
 

@@ -132,7 +132,7 @@ class CompiledModule : public fx::NativeForward,
   const std::shared_ptr<passes::FoldedWeights> folded_ =
       std::make_shared<passes::FoldedWeights>();
   SizeKinds kinds_;  // Guarded by compile_mutex_, as the next one.
-  std::optional<std::map<const Storage*, std::string>> tensor_names_;
+  std::shared_ptr<const std::map<const Storage*, std::string>> tensor_names_;
   support::BlockPool blocks_;
   ShapeTable shapes_;
   mutable std::mutex

@@ -15,7 +15,7 @@ StepProfile native_row(const program::StepTimes::Row& timed, double limit_ns) {
   row.body = timed.body;
   row.calls = calls;
   row.label = step.label;
-  row.nodes = step.nodes;
+  row.nodes = *step.nodes;
   row.native = !timed.external || timed.external->native();
   row.microseconds = timed.nanoseconds / 1e3;
   row.flops = timed.plan->flops * calls;

@@ -80,7 +80,7 @@ BufferInspection inspect_buffer(const Program& program, const Buffer& buffer,
 
 // Updates of an input write their first operand, beside a place for old values.
 bool updates_first(const Step& step) {
-  const auto* external = std::get_if<ExternStep>(&step.body);
+  const auto* external = std::get_if<ExternStep>(step.body.get());
   return external &&
          std::holds_alternative<program::UpdateSpec>(external->what);
 }
@@ -89,7 +89,7 @@ std::vector<OperandInspection> inspect_operands(const Step& step) {
   std::vector<OperandInspection> seen;
   const size_t count = step.operands.size();
   const size_t written = std::min(
-      std::visit([](const auto& body) { return body.written(); }, step.body),
+      std::visit([](const auto& body) { return body.written(); }, *step.body),
       count);
   for (size_t i = 0; i < count; ++i) {
     OperandInspection& operand = seen.emplace_back();
@@ -139,7 +139,7 @@ ProgramInspection CompiledShape::inspection() const {
           else
             step.sizes = {{"tasks", std::to_string(tasks)}};
         },
-        program.steps[s].body);
+        *program.steps[s].body);
     step.operands = inspect_operands(program.steps[s]);
   }
   note_uses(seen);

@@ -39,7 +39,7 @@ StepReport native_step(const program::StepTimes::Row& row,
     report.reason = "the op has no generated code for these arguments";
   // Bodies have graphs of their own.
   const bool known = graph && row.body.empty();
-  for (const std::string& name : row.step->nodes) {
+  for (const std::string& name : *row.step->nodes) {
     const fx::Node* node = known ? graph->find_node(name) : nullptr;
     report.nodes.push_back(node ? node_report(*node)
                                 : NodeReport{name, "", "", 0});

@@ -19,6 +19,7 @@
 #include "fxjit/fx/graph.h"
 #include "fxjit/tensor.h"
 #include "src/passes/fusing/apart.h"
+#include "src/support/memory/shared_value.h"
 
 namespace fxjit::passes {
 
@@ -42,7 +43,8 @@ struct Region {
   Dims domain;         // Shape that the loops run over.
   int inner_dims = 0;  // rows: dims that form the row, 0 when free.
   int inner_at = -1;   // The first of them where they are not the last dims.
-  std::vector<std::string> nodes;  // Captured nodes it came from.
+  // Captured nodes it came from.
+  support::SharedValue<std::vector<std::string>> nodes;
   // For each input that another region computes, why it is not computed here.
   std::vector<Apart> apart;
   // Regions with equal numbers (twins.h) compute the same of their inputs. -1:

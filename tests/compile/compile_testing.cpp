@@ -34,7 +34,7 @@ std::vector<StepView> steps_for(const fx::GraphModule& module,
   for (size_t i = 0; i < steps.size(); ++i) {
     const program::ExternCode* const external = executable.external(i);
     views.push_back(
-        {steps[i].label, steps[i].nodes, !external || external->native()});
+        {steps[i].label, *steps[i].nodes, !external || external->native()});
   }
   return views;
 }

@@ -107,7 +107,7 @@ ValueList inputs_of(const Layer& layer) {
 }
 
 const program::CallSpec* call_of(const program::Step& step) {
-  const auto* body = std::get_if<program::ExternStep>(&step.body);
+  const auto* body = std::get_if<program::ExternStep>(step.body.get());
   return body ? std::get_if<program::CallSpec>(&body->what) : nullptr;
 }
 
@@ -133,7 +133,7 @@ std::multiset<CallCode> codes_with_tails(
 size_t tiles_with_epilogues(const std::vector<program::Step>& steps) {
   return static_cast<size_t>(
       std::ranges::count_if(steps, [](const program::Step& step) {
-        const auto* tile = std::get_if<program::TileStep>(&step.body);
+        const auto* tile = std::get_if<program::TileStep>(step.body.get());
         return tile && tile->epilogue.instrs.size() > 1;
       }));
 }

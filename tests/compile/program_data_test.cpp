@@ -208,8 +208,8 @@ struct Found {
 
   void add(const Program& program) {
     for (const program::Step& step : program.steps) {
-      add_kind(step.body, kinds);
-      std::visit([&](const auto& body) { add(body); }, step.body);
+      add_kind(*step.body, kinds);
+      std::visit([&](const auto& body) { add(body); }, *step.body);
     }
     for (const weights::PackSpec& spec : program.packed)
       narrow_weights += !spec.formats.empty();
@@ -249,7 +249,8 @@ TEST(ProgramDataParts, OtherProgramsDiffer) {
   int calls = 0;
   for (size_t i = 0; i < program.steps.size(); ++i) {
     Program other = program;
-    auto* const step = std::get_if<program::ExternStep>(&other.steps[i].body);
+    auto* const step =
+        std::get_if<program::ExternStep>(&other.steps[i].body.change());
     auto* const call =
         step ? std::get_if<program::CallSpec>(&step->what) : nullptr;
     if (!call) continue;

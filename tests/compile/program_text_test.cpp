@@ -22,8 +22,10 @@ TEST(ProgramText, TextsNameTypesFunctionsAndPlaces) {
   program.buffers.push_back({.home = program::Home::packed, .bytes = 4});
   program::RowStep step;
   step.body.instrs.push_back({.prim = Prim::tanh, .type = DType::f64});
-  program.steps.push_back(
-      {.body = step, .operands = {}, .label = "tanh", .nodes = {}});
+  program.steps.push_back({.body = program::StepBody(step),
+                           .operands = {},
+                           .label = "tanh",
+                           .nodes = {}});
   std::string text = program::write_text(program);
   for (const char* word : {R"("home": "packed")", R"("rows",)",
                            R"("prim": "tanh")", R"("type": "float64")"})

@@ -197,9 +197,10 @@ std::string refusal(F f, const ValueList& inputs) {
 
 TEST(Normalize, RefusesCallsThatWrite) {
   // Views of inputs in another order are not followed.
-  EXPECT_THAT(refusal([](Value x) { return method(x, "add_", {1}); }, {kTurned}),
-              AllOf(HasSubstr("%add_"), HasSubstr("in place"),
-                    HasSubstr("normalize_test.cpp")));
+  EXPECT_THAT(
+      refusal([](Value x) { return method(x, "add_", {1}); }, {kTurned}),
+      AllOf(HasSubstr("%add_"), HasSubstr("in place"),
+            HasSubstr("normalize_test.cpp")));
   EXPECT_THAT(
       refusal(
           [](Value x) { return function("F.relu", {x}, {{"inplace", true}}); },
@@ -371,7 +372,7 @@ TEST(Pipeline, RegionsNameCapturedNodes) {
       {"x"}, "f");
   const auto passed = run_passes(gm, {kX});
   for (const auto& [name, region] : passed.model.regions)
-    for (const std::string& node : region.nodes)
+    for (const std::string& node : *region.nodes)
       EXPECT_NE(gm->graph().find_node(node), nullptr) << node;
 }
 

@@ -133,10 +133,10 @@ class Fuser {
   }
 
   static void note_origin(Region& region, const fx::Node& member) {
+    std::vector<std::string>& nodes = region.nodes.change();
     for (std::string& name : origins_of(member))
-      if (std::find(region.nodes.begin(), region.nodes.end(), name) ==
-          region.nodes.end())
-        region.nodes.push_back(std::move(name));
+      if (std::find(nodes.begin(), nodes.end(), name) == nodes.end())
+        nodes.push_back(std::move(name));
   }
 
   void call(Region region, const std::vector<fx::NodePtr>& inputs,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 namespace fxjit::program {
 namespace {
@@ -49,11 +50,22 @@ size_t bytes_of(const StepBody& body) {
                     body);
 }
 
-size_t bytes_of(const Step& step) {
-  return sizeof(Step) + kStepOverhead + step.label.capacity() +
-         step.nodes.size() * kStringBytes +
-         step.operands.capacity() * sizeof(OperandRef) + bytes_of(step.body);
-}
+// Steps share what they have in common, which counts once.
+class StepBytes {
+ public:
+  size_t operator()(const Step& step) {
+    size_t bytes = sizeof(Step) + kStepOverhead + step.label.capacity() +
+                   step.operands.capacity() * sizeof(OperandRef);
+    if (seen_.insert(step.nodes.get()).second)
+      bytes += step.nodes->size() * kStringBytes;
+    if (seen_.insert(step.body.get()).second)
+      bytes += sizeof(StepBody) + bytes_of(*step.body);
+    return bytes;
+  }
+
+ private:
+  std::unordered_set<const void*> seen_;
+};
 
 // The views of one storage among some tensors.
 class Views {
@@ -91,8 +103,12 @@ size_t described_bytes(const Program& program,
                        const std::vector<Tensor>& constants) {
   size_t bytes = sizeof(Program) + bytes_of(program.buffers) +
                  bytes_of(program.inputs) + bytes_of(program.outputs) +
+                 bytes_of(program.constants) + bytes_of(program.packed) +
                  bytes_of_constants(constants);
-  for (const Step& step : program.steps) bytes += bytes_of(step);
+  for (const weights::PackSpec& packed : program.packed)
+    bytes += bytes_of(packed.pieces);
+  StepBytes of_step;
+  for (const Step& step : program.steps) bytes += of_step(step);
   for (const Program& body : program.bodies) bytes += described_bytes(body, {});
   return bytes;
 }

@@ -43,15 +43,28 @@ Placed PlanBuilder::place_constant(const Tensor& tensor) {
   if (fresh) {
     entry->second = add_buffer(Home::constant, extent_bytes(tensor),
                                program().constants.size());
-    const auto named = options_.names.find(tensor.storage().get());
     program().constants.push_back(
-        {named == options_.names.end() ? "" : named->second, spec_of(tensor),
-         tensor.offset()});
+        {name_of(tensor), spec_of(tensor), tensor.offset()});
     plan_.constants.tensors.push_back(tensor);
   }
   const Tensor& kept =
       constant(program().buffers[static_cast<size_t>(entry->second)]);
   return {entry->second, 0, meta_of(spec_of(kept)), kept};
+}
+
+Plan PlanBuilder::finish() {
+  program().buffers.shrink_to_fit();
+  program().steps.shrink_to_fit();
+  program().constants.shrink_to_fit();
+  program().packed.shrink_to_fit();
+  plan_.constants.tensors.shrink_to_fit();
+  return std::move(plan_);
+}
+
+std::string PlanBuilder::name_of(const Tensor& constant) const {
+  if (!options_.names) return {};
+  const auto named = options_.names->find(constant.storage().get());
+  return named == options_.names->end() ? std::string() : named->second;
 }
 
 int32_t PlanBuilder::add_body(Plan body) {
@@ -178,15 +191,12 @@ void PlanBuilder::add_step(StepBody body, std::vector<OperandRef> operands,
   add_analysed(std::move(body), std::move(operands), call);
 }
 
-void PlanBuilder::add_analysed(StepBody body, std::vector<OperandRef> operands,
+void PlanBuilder::add_analysed(support::SharedValue<StepBody> body,
+                               std::vector<OperandRef> operands,
                                const RegionCall& call) {
-  Step step;
-  step.body = std::move(body);
-  step.operands = std::move(operands);
-  step.label = call.label;
-  step.nodes = call.region.nodes;
-  step.apart = apart_of(step.operands, call);
-  program().steps.push_back(std::move(step));
+  std::vector<passes::Apart> apart = apart_of(operands, call);
+  program().steps.push_back({std::move(body), std::move(operands), call.label,
+                             call.region.nodes, std::move(apart)});
 }
 
 }  // namespace fxjit::program

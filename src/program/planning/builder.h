@@ -55,7 +55,7 @@ class PlanBuilder {
   // Adds the plan of a branch or a loop's body and returns its index in
   // Program::bodies.
   int32_t add_body(Plan body);
-  Plan finish() { return std::move(plan_); }
+  Plan finish();
 
   // Adds a buffer and returns its index. `index` says which constant, packed
   // weight, input or output it is.
@@ -86,10 +86,12 @@ class PlanBuilder {
   void add_step(StepBody body, std::vector<OperandRef> operands,
                 const RegionCall& call);
   // The same for a body that was analysed (steps.h).
-  void add_analysed(StepBody body, std::vector<OperandRef> operands,
-                    const RegionCall& call);
+  void add_analysed(support::SharedValue<StepBody> body,
+                    std::vector<OperandRef> operands, const RegionCall& call);
 
  private:
+  // The module's name of the tensor, empty if it has none.
+  std::string name_of(const Tensor& constant) const;
   weights::PackSpec weight_of(const std::vector<Piece>& pieces,
                               bool batched) const;
   bool is_narrowed(int64_t bytes) const;

@@ -41,8 +41,8 @@ class InPlace {
   // A step is asked only where there is something to gain.
   void merge(int32_t s, const Step& step) {
     if (!may_share_any(s, step)) return;
-    const std::vector<InPlacePair> pairs =
-        std::visit([](const auto& body) { return body.in_place(); }, step.body);
+    const std::vector<InPlacePair> pairs = std::visit(
+        [](const auto& body) { return body.in_place(); }, *step.body);
     for (const auto& [read, written] : pairs)
       if (may_share(s, read, written)) share(s, read, written);
   }
@@ -51,7 +51,7 @@ class InPlace {
     const size_t count = step.operands.size();
     const size_t first =
         count -
-        std::visit([](const auto& body) { return body.written(); }, step.body);
+        std::visit([](const auto& body) { return body.written(); }, *step.body);
     for (size_t read = 0; read < first; ++read)
       for (size_t written = first; written < count; ++written)
         if (may_share(s, read, written)) return true;

@@ -27,8 +27,8 @@ struct PlanOptions {
   // program.
   passes::PipelineOptions pipeline;
   std::shared_ptr<passes::FoldedWeights> folded;
-  // The module's names of its tensors, by their storage.
-  std::map<const Storage*, std::string> names;
+  // The module's names of its tensors, by their storage. Null: they have none.
+  std::shared_ptr<const std::map<const Storage*, std::string>> names;
 };
 
 // The options of the passes that follow from the machine.

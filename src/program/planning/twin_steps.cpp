@@ -50,7 +50,7 @@ std::optional<TwinSteps> TwinSteps::of(const Ends& ends, const Mark& before,
   }
   for (size_t i = before.steps; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    if (!follows_from_shapes(step.body)) return std::nullopt;
+    if (!follows_from_shapes(*step.body)) return std::nullopt;
     std::vector<Operand>& operands = twin.operands_.emplace_back();
     for (const OperandRef& ref : step.operands) {
       const auto operand = twin.operand_of(ref, ends, before, program);
@@ -125,8 +125,8 @@ void TwinSteps::add_to(PlanBuilder& builder, const RegionCall& call,
       refs.push_back(is_made ? OperandRef{made[index], offset}
                              : OperandRef{ends[index]->buffer,
                                           ends[index]->byte_offset + offset});
-    StepBody body = builder.program().steps[first_step_ + i].body;
-    builder.add_analysed(std::move(body), std::move(refs), call);
+    builder.add_analysed(builder.program().steps[first_step_ + i].body,
+                         std::move(refs), call);
   }
 }
 

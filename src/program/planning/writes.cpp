@@ -140,8 +140,9 @@ namespace {
 
 Step copy_step(const Placed& from, const Placed& to, const char* label) {
   Step step;
-  step.body = ExternStep{WriteBack{spec_of(from.val), spec_of(to.val)}, 0,
-                         tensor_bytes(from.val) + tensor_bytes(to.val)};
+  step.body.change() =
+      ExternStep{WriteBack{spec_of(from.val), spec_of(to.val)}, 0,
+                 tensor_bytes(from.val) + tensor_bytes(to.val)};
   step.operands = {from.ref(), to.ref()};
   step.label = label;
   return step;

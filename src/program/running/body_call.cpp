@@ -16,7 +16,7 @@ using support::round_up;
 bool writes_anywhere(const Program& program, int32_t buffer) {
   for (const Step& step : program.steps) {
     const bool anywhere = std::visit(
-        []<typename S>(const S&) { return S::kWritesAnywhere; }, step.body);
+        []<typename S>(const S&) { return S::kWritesAnywhere; }, *step.body);
     for (const OperandRef& ref : step.operands)
       if (ref.buffer == buffer && !anywhere) return false;
   }

@@ -12,6 +12,7 @@
 #include "src/passes/fusing/apart.h"
 #include "src/program/steps/machine.h"
 #include "src/program/steps/steps.h"
+#include "src/support/memory/shared_value.h"
 #include "src/tensor/tensor_spec.h"
 #include "src/weights/spec.h"
 
@@ -43,10 +44,11 @@ struct OperandRef {
 };
 
 struct Step {
-  StepBody body;
+  support::SharedValue<StepBody> body;  // Equal layers share one.
   std::vector<OperandRef> operands;
-  std::string label;               // "linear+gelu", for reports and profiles.
-  std::vector<std::string> nodes;  // Captured nodes it computes.
+  std::string label;  // "linear+gelu", for reports and profiles.
+  // Captured nodes it computes.
+  support::SharedValue<std::vector<std::string>> nodes;
   // For each operand, why the step that computes it was not fused with this
   // one. Empty if there is nothing to say.
   std::vector<passes::Apart> apart = {};

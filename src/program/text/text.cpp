@@ -53,6 +53,10 @@ class Writer {
     for (const T& part : parts) made.push_back(json(part));
     return made;
   }
+  template <typename T>
+  static Json json(const support::SharedValue<T>& part) {
+    return json(*part);
+  }
   // The alternative, then what it holds.
   template <typename... T>
   static Json json(const std::variant<T...>& parts) {
@@ -99,6 +103,10 @@ class Reader {
   template <typename T>
   static void read(const Json& json, std::vector<T>& parts) {
     for (const Json& item : json) read(item, parts.emplace_back());
+  }
+  template <typename T>
+  static void read(const Json& json, support::SharedValue<T>& part) {
+    read(json, part.change());
   }
   template <typename... T>
   static void read(const Json& json, std::variant<T...>& parts) {
