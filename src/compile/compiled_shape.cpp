@@ -137,6 +137,17 @@ size_t CompiledShape::bytes() const {
                   : kOverhead;
 }
 
+bool CompiledShape::is_remade_soon() const {
+  bool soon = parts_.of_kind;
+  if (native())
+    for_each_executable(executable(), [&soon](const auto& each) {
+      for (size_t i = 0; i < each.program().steps.size(); ++i)
+        soon = soon && !(each.external(i) && each.external(i)->computed_by() ==
+                                                 ComputedBy::library);
+    });
+  return soon;
+}
+
 size_t CompiledShape::working_bytes() const {
   size_t working = 0;
   if (native())

@@ -78,6 +78,9 @@ class CompiledShape {
   const Profile& timings() const { return parts_.timings; }
   // What it keeps, without working memory.
   size_t bytes() const;
+  // Whether it is made anew in about a millisecond: of a kind of sizes, and
+  // without primitives, which a library generates code for.
+  bool is_remade_soon() const;
   // What its calls that ran at one time needed; other programs use it as well.
   size_t working_bytes() const;
 

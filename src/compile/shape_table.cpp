@@ -7,6 +7,12 @@
 #include "src/compile/input_key.h"
 
 namespace fxjit {
+namespace {
+
+// The share of the cap that programs which are remade soon may take.
+constexpr size_t kRemadeShare = 16;
+
+}  // namespace
 
 ShapeTable::ShapeTable(size_t memory_cap) : memory_cap_(memory_cap) {}
 
@@ -46,6 +52,7 @@ void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape,
   entry->hash = hash;
   entry->working = working_.insert(shape->working_bytes());
   entry->bytes = shape->bytes();
+  entry->is_remade = shape->is_remade_soon();
   entry->shape = std::move(shape);
   entry->last_use.store(clock_.fetch_add(1) + 1);
   const Bucket* const old = buckets_[hash % kBuckets].load();
@@ -54,6 +61,7 @@ void ShapeTable::add(size_t hash, std::shared_ptr<const CompiledShape> shape,
   lone_.store(nullptr);
   replace_bucket(hash, std::move(bucket));
   total_bytes_ += entry->bytes;
+  if (entry->is_remade) remade_bytes_ += entry->bytes;
   entries_.push_back(entry);
   refresh_working();
   drop_over_cap(entry.get(), others);
@@ -72,15 +80,26 @@ void ShapeTable::refresh_working() {
 }
 
 void ShapeTable::drop_over_cap(const Entry* keep, size_t others) {
-  while (total_bytes_ + *working_.rbegin() + others > memory_cap_ &&
-         entries_.size() > 1) {
-    size_t oldest = entries_[0].get() == keep ? 1 : 0;
-    for (size_t i = 0; i < entries_.size(); ++i)
-      if (entries_[i].get() != keep &&
-          entries_[i]->last_use.load() < entries_[oldest]->last_use.load())
-        oldest = i;
-    erase(oldest);
+  while (remade_bytes_ > memory_cap_ / kRemadeShare &&
+         drop_oldest(keep, true)) {
   }
+  while (total_bytes_ + *working_.rbegin() + others > memory_cap_ &&
+         drop_oldest(keep, false)) {
+  }
+}
+
+bool ShapeTable::drop_oldest(const Entry* keep, bool remade) {
+  size_t oldest = entries_.size();
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = *entries_[i];
+    if (&entry == keep || (remade && !entry.is_remade)) continue;
+    if (oldest == entries_.size() ||
+        entry.last_use.load() < entries_[oldest]->last_use.load())
+      oldest = i;
+  }
+  if (oldest == entries_.size()) return false;
+  erase(oldest);
+  return true;
 }
 
 void ShapeTable::erase(size_t index) {
@@ -88,6 +107,7 @@ void ShapeTable::erase(size_t index) {
   const std::shared_ptr<Entry> entry = std::move(entries_.back());
   entries_.pop_back();
   total_bytes_ -= entry->bytes;
+  if (entry->is_remade) remade_bytes_ -= entry->bytes;
   working_.erase(entry->working);
   auto bucket =
       std::make_unique<Bucket>(*buckets_[entry->hash % kBuckets].load());
@@ -104,7 +124,7 @@ void ShapeTable::clear() {
   for (const Bucket* bucket : old) delete bucket;
   entries_.clear();
   working_.clear();
-  total_bytes_ = 0;
+  total_bytes_ = remade_bytes_ = 0;
 }
 
 void ShapeTable::replace_bucket(size_t hash,

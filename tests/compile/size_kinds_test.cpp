@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "src/compile/compiled_module.h"
@@ -190,6 +191,44 @@ TEST(SizeKinds, WrongSizesAreTheirUsersErrors) {
   EXPECT_EQ(
       testing::value_difference(gm->forward(fits), gm->interpret(fits), 0, 0),
       "");
+}
+
+// What a call gives, or the text of what it throws.
+std::string outcome(const std::function<Value()>& call, Value& result) {
+  try {
+    result = call();
+    return "";
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
+void expect_as_interpreted(fx::GraphModule& gm, const ValueList& inputs) {
+  Value compiled, interpreted;
+  const std::string told =
+      outcome([&] { return gm.forward(inputs); }, compiled);
+  EXPECT_EQ(told, outcome([&] { return gm.interpret(inputs); }, interpreted));
+  if (told.empty())
+    EXPECT_EQ(testing::value_difference(compiled, interpreted, 0, 0), "");
+}
+
+TEST(SizeKinds, OddSizesEndAsTheInterpreterSays) {
+  const auto cut = fx::symbolic_trace(
+      [](Value x, Value n) { return method(x, "narrow", {0, 0, n}) * 2.0; },
+      {"x", "n"}, "cut");
+  const auto grown = fx::symbolic_trace(
+      [](Value x, Value n) { return method(x, "expand", {n, n, -1}) * 2.0; },
+      {"x", "n"}, "grown");
+  compile(*cut, quick());
+  compile(*grown, quick());
+  const Tensor wide = random_tensor({12, 4});
+  const Tensor apart = wide.as_strided({6, 4}, {8, 1}, 0);
+  for (const Value& n : ValueList{2, 3, 4, 0, 1, -1, 7, INT64_MAX, INT64_MIN})
+    for (const Tensor& x : {random_tensor({6, 4}), apart, random_tensor({0, 4}),
+                            random_tensor({6, 0})})
+      expect_as_interpreted(*cut, {x, n});
+  for (const Value& n : ValueList{2, 3, 4, 0, 1, -5, int64_t{1} << 32})
+    expect_as_interpreted(*grown, {random_tensor({1, 1, 4}), n});
 }
 
 }  // namespace TEST_FILE

@@ -4,6 +4,7 @@
 
 #include "fxjit/functions.h"
 #include "fxjit/fx.h"
+#include "fxjit/report.h"
 #include "src/compile/compiled_module.h"
 #include "tests/compile/compile_testing.h"
 
@@ -53,6 +54,30 @@ TEST(KindMemory, FewKindsAreKeptUnderASmallCap) {
   for (int round = 0; round < 3; ++round) call_all(*few);
   EXPECT_GE(compiled_module(*few)->kinds(), 1U);
   EXPECT_LT(compiled_module(*few)->kinds(), size_t{kRanks});
+}
+
+// Programs that are made anew in a millisecond take a sixteenth of the cap.
+TEST(KindMemory, ProgramsOfManySizesAreFew) {
+  CompileOptions options = testing::quick();
+  options.memory_cap = 4 << 20;
+  options.sizes = {{NamedSize{"length"}}};
+  constexpr int64_t kLengths = 100;
+  const auto sized = model();
+  compile(*sized, options);
+  const auto call = [&](int64_t length) {
+    const ValueList inputs{testing::random_tensor({length, 8})};
+    EXPECT_EQ(testing::value_difference(sized->forward(inputs),
+                                        sized->interpret(inputs), 1e-5, 1e-6),
+              "")
+        << length;
+  };
+  for (int64_t length = 2; length < 2 + kLengths; ++length) call(length);
+  const CompiledSize size = compiled_size(*sized);
+  EXPECT_GT(size.programs, 2U);
+  EXPECT_LT(size.programs, size_t{kLengths});
+  EXPECT_LT(size.bytes, options.memory_cap / 4);
+  call(2);  // It was dropped.
+  EXPECT_EQ(compiled_module(*sized)->kinds(), 1U);
 }
 
 }  // namespace TEST_FILE
