@@ -16,10 +16,9 @@ weights::Block packed(const CallRequest& request, int64_t place,
                                        : weights::Reader::recurrence,
                          packing.key(), at(packing.floats()) * sizeof(float),
                          [&](const void* from, std::byte* to) {
-                           packing.pack(static_cast<const float*>(from),
-                                        reinterpret_cast<float*>(to));
+                           packing.pack(from, reinterpret_cast<float*>(to));
                          },
-                         true});
+                         packing.numbers == StepNumbers::f32});
 }
 
 }  // namespace
@@ -49,8 +48,7 @@ const float* LayerWeights::of(const program::StepCall& call,
   if (const weights::Block& block = blocks_[at(direction)])
     return reinterpret_cast<const float*>(block->data());
   float* own = reinterpret_cast<float*>(call.scratch) + own_;
-  packings_[at(direction)].pack(
-      static_cast<const float*>(call.operands[at(place_ + direction)]), own);
+  packings_[at(direction)].pack(call.operands[at(place_ + direction)], own);
   return own;
 }
 

@@ -128,6 +128,18 @@ inline bool panel_ahead(const RecurrentStep&, int64_t) {
 }
 #endif
 
+#include "kernels/recurrence/integer_loops.h"
+
+template <StepWork kWork, int kRows>
+inline void tile_of_rows(const RecurrentStep& s, int64_t panel, int64_t row) {
+  if constexpr (kWork != StepWork::project)
+    if (s.integers.scales) return integer_tile<kWork, kRows>(s, panel, row);
+  if (kRows == 1 && !s.strict)
+    tile<kWork, 1, 3>(s, panel, row);
+  else
+    tile<kWork, kRows, 1>(s, panel, row);
+}
+
 // Computes the rows in tiles of nearly equal height.
 template <StepWork kWork>
 inline void panel_rows(const RecurrentStep& s, int64_t panel) {
@@ -137,23 +149,18 @@ inline void panel_rows(const RecurrentStep& s, int64_t panel) {
   for (int64_t i = 0; i < tiles; ++i) {
     const int64_t row = s.rows * i / tiles;
     switch (s.rows * (i + 1) / tiles - row) {
-      case 1:
-        if (s.strict)
-          tile<kWork, 1, 1>(s, panel, row);
-        else
-          tile<kWork, 1, 3>(s, panel, row);
-        break;
-#define FXJIT_HEIGHT(rows)                                            \
-  case rows:                                                          \
-    if constexpr (rows <= kMost) tile<kWork, rows, 1>(s, panel, row); \
+#define FXJIT_HEIGHT(rows)                                                 \
+  case rows:                                                               \
+    if constexpr (rows <= kMost) tile_of_rows<kWork, rows>(s, panel, row); \
     break
-        FXJIT_HEIGHT(2);
-        FXJIT_HEIGHT(3);
-        FXJIT_HEIGHT(4);
-        FXJIT_HEIGHT(5);
-        FXJIT_HEIGHT(6);
-        FXJIT_HEIGHT(7);
-        FXJIT_HEIGHT(8);
+      FXJIT_HEIGHT(1);
+      FXJIT_HEIGHT(2);
+      FXJIT_HEIGHT(3);
+      FXJIT_HEIGHT(4);
+      FXJIT_HEIGHT(5);
+      FXJIT_HEIGHT(6);
+      FXJIT_HEIGHT(7);
+      FXJIT_HEIGHT(8);
 #undef FXJIT_HEIGHT
     }
   }
@@ -166,9 +173,12 @@ inline void all_panels(const RecurrentStep& s) {
   const int64_t panels = (s.units + width - 1) / width;
   for (int64_t i = 0; i < panels; ++i)
     panel_rows<kWork>(s, s.backward ? panels - 1 - i : i);
+  if constexpr (kWork != StepWork::project)
+    if (s.integers.scales) finish_kept<kWork>(s, panels);
 }
 
 inline void run(const RecurrentStep& s) {
+  if (s.integers.scales) quantise_rows(s);
   switch (s.work) {
     case StepWork::lstm:
       return all_panels<StepWork::lstm>(s);

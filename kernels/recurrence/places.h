@@ -12,7 +12,7 @@ namespace fxjit::kernels {
 // Those that are missing are at -1. Lists have one for each direction.
 struct Places {
   int64_t gates, weights, biases, hidden, cell, projections, counts,
-      input_weights, input_biases, output;
+      input_weights, input_biases, scales, zeros, output;
 
   explicit Places(const ops::OpCall& call) {
     int64_t next = 0;
@@ -33,6 +33,8 @@ struct Places {
     counts = std::max(sizes, place(ops::kLengths));
     input_weights = place(ops::kInputWeights);
     input_biases = place(ops::kInputBiases);
+    scales = place(ops::kStateScales);
+    zeros = place(ops::kStateZeros);
     output = next;
   }
 };

@@ -30,6 +30,15 @@ StepWork work_of(const Recurrence& form, int64_t direction) {
              : StepWork::tanh;
 }
 
+StepNumbers numbers_of(const CallRequest& request) {
+  const ops::OpCall call{request.op, request.args};
+  const ValueList& weights = call[ops::kStateWeights].as_sequence();
+  const DType type = weights[0].as_tensor().dtype();
+  return type == DType::i8   ? StepNumbers::i8
+         : type == DType::u8 ? StepNumbers::u8
+                             : StepNumbers::f32;
+}
+
 // Operands: the tensors of the call, then its results. A task is one direction
 // of some sequences.
 class RecurrentRoutine : public program::ExternCode {
@@ -38,6 +47,7 @@ class RecurrentRoutine : public program::ExternCode {
       : form_(std::move(form)),
         places_(ops::OpCall{request.op, request.args}),
         level_(request.level),
+        numbers_(numbers_of(request)),
         inputs_(form_, work_of(form_, 0), places_, request, threads) {
     const ops::OpCall call{request.op, request.args};
     for (const Value& gates : call[ops::kGates].as_sequence()) {
@@ -84,7 +94,8 @@ class RecurrentRoutine : public program::ExternCode {
   StepWork work(int64_t direction) const { return work_of(form_, direction); }
 
   StepPacking packing(int64_t direction) const {
-    return {work(direction), gate_order(), form_.hidden, form_.width, level_};
+    return {work(direction), gate_order(), form_.hidden, form_.width,
+            level_,          false,        numbers_};
   }
 
   LayerWeights packed(const CallRequest& request, int64_t place,
@@ -122,12 +133,30 @@ class RecurrentRoutine : public program::ExternCode {
     made_ = room_.add(form_.projected ? rows_ * row_ : 0);
     bias_ = room_.add(packing(0).of_bias().floats());
     pointers_ = room_.add(2 * rows_ * 2);  // Each as long as two floats.
+    if (form_.quantised) lay_out_integers();
     weights_.lay_out(room_);
     projections_.lay_out(room_);
     inputs_.lay_out(room_, rows_);
   }
 
+  void lay_out_integers() {
+    constexpr auto kFloat = static_cast<int64_t>(sizeof(float));
+    columns_ = room_.add(2 * packing(0).of_bias().floats());
+    state_numbers_ =
+        room_.add(rows_ * static_cast<int64_t>(sizeof(StateNumbers)) / kFloat);
+    state_bytes_ =
+        room_.add(2 * rows_ * padded_units(form_.width, level_) / kFloat);
+    sums_ = room_.add(rows_ * sums_row());
+  }
+
+  int64_t sums_row() const {
+    const int64_t columns = packing(0).of_bias().floats();
+    return form_.cell == Cell::gru ? columns / 3 * 4 : columns;
+  }
+
   RecurrentStep step_of(const program::StepCall& call, int64_t direction) const;
+  StateIntegers integers_of(const program::StepCall& call,
+                            int64_t direction) const;
   RecurrentStep projection_of(const program::StepCall& call,
                               int64_t direction) const;
   void run_task(const program::StepCall& call, const SequenceOrder& order,
@@ -136,6 +165,7 @@ class RecurrentRoutine : public program::ExternCode {
   const Recurrence form_;
   const Places places_;
   const CpuLevel level_;
+  const StepNumbers numbers_;       // Of the states' weights.
   std::vector<GateStrides> gates_;  // Of each direction.
   LayerWeights weights_, projections_;
   LayerInputs inputs_;
@@ -143,6 +173,7 @@ class RecurrentRoutine : public program::ExternCode {
   int64_t blocks_ = 1, rows_ = 0;
   Room room_;
   int64_t row_ = 0, state_ = 0, cell_ = 0, made_ = 0, bias_ = 0, pointers_ = 0;
+  int64_t columns_ = 0, state_numbers_ = 0, state_bytes_ = 0, sums_ = 0;
 };
 
 // What steps of one direction do, on the operands and working memory of a call.
@@ -158,12 +189,34 @@ RecurrentStep RecurrentRoutine::step_of(const program::StepCall& call,
   step.cell = scratch + cell_, step.cell_row = row_;
   step.order = gate_order();
   step.packed = weights_.of(call, direction);
+  if (form_.quantised) step.integers = integers_of(call, direction);
   if (!form_.biased) return step;
   packing(direction).of_bias().pack(
       static_cast<const float*>(call.operands[places_.biases + direction]),
       scratch + bias_);
   step.bias = scratch + bias_;
   return step;
+}
+
+// Zero points of unsigned weights follow the weights, which are packed less
+// 128.
+StateIntegers RecurrentRoutine::integers_of(const program::StepCall& call,
+                                            int64_t direction) const {
+  auto* scratch = reinterpret_cast<float*>(call.scratch);
+  const StepPacking columns = packing(direction).of_bias();
+  float* const scales = scratch + columns_;
+  float* const zeros = scales + columns.floats();
+  columns.pack(call.operands[places_.scales + direction], scales);
+  columns.pack(call.operands[places_.zeros + direction], zeros);
+  if (numbers_ == StepNumbers::u8)
+    for (int64_t i = 0; i < columns.floats(); ++i) zeros[i] -= 128;
+  return {scales,
+          zeros,
+          reinterpret_cast<StateNumbers*>(scratch + state_numbers_),
+          reinterpret_cast<uint8_t*>(scratch + state_bytes_),
+          padded_units(form_.width, level_),
+          scratch + sums_,
+          sums_row()};
 }
 
 RecurrentStep RecurrentRoutine::projection_of(const program::StepCall& call,

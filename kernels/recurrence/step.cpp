@@ -34,6 +34,8 @@ struct Panels {
   int64_t line() const { return vectors * lanes; }
 };
 
+int64_t quads_of(int64_t depth) { return (depth + 3) / 4; }
+
 }  // namespace
 
 int64_t padded_units(int64_t units, CpuLevel level) {
@@ -48,28 +50,59 @@ int64_t StepPacking::columns() const {
 int64_t StepPacking::floats() const {
   if (ahead) return padded_units(columns(), level) * depth;
   const Panels panels(*this);
-  return panels.count * panels.line() * depth;
+  return panels.count * panels.line() *
+         (numbers == StepNumbers::f32 ? depth : quads_of(depth) + 1);
 }
 
-void StepPacking::pack(const float* from, float* to) const {
-  ahead ? pack_columns(from, to) : pack_panels(from, to);
+void StepPacking::pack(const void* from, float* to) const {
+  if (numbers != StepNumbers::f32)
+    return pack_quads(static_cast<const int8_t*>(from), to);
+  const auto* weights = static_cast<const float*>(from);
+  ahead ? pack_columns(weights, to) : pack_panels(weights, to);
+}
+
+// Calls `column(from, p, i)` for each column i of each panel p: it is number
+// `from` of the weights, or -1.
+template <typename Fn>
+void StepPacking::each_column(Fn&& column) const {
+  const Panels panels(*this);
+  for (int64_t p = 0; p < panels.count; ++p)
+    for (int64_t i = 0; i < panels.line(); ++i) {
+      const int64_t v = i / panels.lanes, lane = i % panels.lanes;
+      const bool gated = is_gated(work);
+      const int64_t unit =
+          (gated ? p : p * panels.vectors + v) * panels.lanes + lane;
+      const int64_t gate = gated ? order.place[static_cast<size_t>(v)] : 0;
+      column(unit < units ? gate * units + unit : -1, p, i);
+    }
 }
 
 void StepPacking::pack_panels(const float* weights, float* packed) const {
-  const Panels panels(*this);
-  for (int64_t p = 0; p < panels.count; ++p)
-    for (int64_t v = 0; v < panels.vectors; ++v)
-      for (int64_t lane = 0; lane < panels.lanes; ++lane) {
-        const bool gated = is_gated(work);
-        const int64_t unit =
-            (gated ? p : p * panels.vectors + v) * panels.lanes + lane;
-        const int64_t gate = gated ? order.place[static_cast<size_t>(v)] : 0;
-        const float* from = weights + (gate * units + unit) * depth;
-        float* to =
-            packed + p * depth * panels.line() + v * panels.lanes + lane;
-        for (int64_t k = 0; k < depth; ++k)
-          to[k * panels.line()] = unit < units ? from[k] : 0.0f;
+  const int64_t line = Panels(*this).line();
+  each_column([&](int64_t column, int64_t p, int64_t i) {
+    float* to = packed + p * depth * line + i;
+    for (int64_t k = 0; k < depth; ++k)
+      to[k * line] = column < 0 ? 0.0f : weights[column * depth + k];
+  });
+}
+
+void StepPacking::pack_quads(const int8_t* weights, float* packed) const {
+  const int64_t line = Panels(*this).line(), quads = quads_of(depth);
+  const int turned = numbers == StepNumbers::u8 ? 0x80 : 0;
+  each_column([&](int64_t column, int64_t p, int64_t i) {
+    float* to = packed + p * (quads + 1) * line + i;
+    int32_t sum = 0;
+    for (int64_t q = 0; q < quads; ++q) {
+      int8_t quad[4] = {};
+      for (int64_t k = 4 * q; k < std::min(4 * q + 4, depth) && column >= 0;
+           ++k) {
+        const int8_t weight = weights[column * depth + k];
+        sum += quad[k % 4] = static_cast<int8_t>(weight ^ turned);
       }
+      std::memcpy(to + q * line, quad, sizeof(quad));
+    }
+    std::memcpy(to + quads * line, &sum, sizeof(sum));
+  });
 }
 
 // Vectors of columns.
@@ -91,7 +124,8 @@ std::vector<int64_t> StepPacking::key() const {
           order.place[0],
           order.place[1],
           order.place[2],
-          order.place[3]};
+          order.place[3],
+          static_cast<int64_t>(numbers)};
 }
 
 void finish_ahead(InputsAhead& ahead) { avx512::make_rest(ahead); }

@@ -45,6 +45,28 @@ struct InputsAhead {
   int64_t done = 0;    // Elements of the depth that it has.
 };
 
+// A row of states in 8 bits, as x = scale * (q - zero) with q from 0 to 255:
+// what sums of magnitudes |q - 128|, with signs, lack.
+struct StateNumbers {
+  float scale = 0;
+  int32_t negative = 0;  // The sum of the magnitudes of negative q - 128.
+  int32_t shift = 0;     // 128 - zero
+  int32_t sum = 0;       // Of q - zero.
+};
+
+// Weights of 8 bits: the step quantises each row of states, and sums are exact.
+// Without scales, weights are floats.
+struct StateIntegers {
+  const float* scales = nullptr;  // Of columns; by StepPacking::of_bias().
+  const float* zeros = nullptr;   // Likewise, of the weights.
+  // Working memory: numbers of each row, and 2 * row bytes of it.
+  StateNumbers* numbers = nullptr;
+  uint8_t* bytes = nullptr;
+  int64_t row = 0;        // padded_units(depth)
+  float* sums = nullptr;  // Of the gates, [rows][sums_row].
+  int64_t sums_row = 0;  // StepPacking::of_bias().floats(); 4/3 of it for GRUs.
+};
+
 struct RecurrentStep {
   StepWork work = StepWork::lstm;
   int64_t rows = 0;              // Sequences.
@@ -54,6 +76,7 @@ struct RecurrentStep {
   int64_t state_row = 0;
   const float* packed = nullptr;  // By StepPacking.
   const float* bias = nullptr;    // Likewise, or null.
+  StateIntegers integers;         // No inputs, not `ahead`.
   // The product with the inputs is either given, gate by gate for each row, ...
   const float* const* gates = nullptr;
   GateOrder order;  // How these gates lie.
@@ -63,8 +86,8 @@ struct RecurrentStep {
   int64_t input_depth = 0, input_row = 0;
   const float* input_packed = nullptr;  // By StepPacking.
   const float* input_bias = nullptr;    // Likewise, or null.
-  InputsAhead* ahead = nullptr;  // Or null. One row, AVX-512.
-  float* cell = nullptr;         // LSTM: [rows, units], updated.
+  InputsAhead* ahead = nullptr;         // Or null. One row, AVX-512.
+  float* cell = nullptr;                // LSTM: [rows, units], updated.
   int64_t cell_row = 0;
   float* next = nullptr;  // [rows, units], other memory than the states.
   int64_t next_row = 0;
@@ -82,26 +105,34 @@ struct RecurrentStep {
 // units.
 int64_t padded_units(int64_t units, CpuLevel level);
 
+enum class StepNumbers : uint8_t { f32, i8, u8 };
+
 // Packs contiguous weights [gates * units, depth] in the order in which the
 // panels of a step read them, or for InputsAhead. Biases are packed like
-// weights of depth 1.
+// weights of depth 1. Weights of 8 bits are packed in quads along the depth,
+// each as large as a float, less 128 where they are unsigned; the sums of a
+// panel's columns are behind its quads.
 struct StepPacking {
   StepWork work;
   GateOrder order;
   int64_t units, depth;
   CpuLevel level;
   bool ahead = false;
+  StepNumbers numbers = StepNumbers::f32;
 
   int64_t floats() const;
-  void pack(const float* from, float* to) const;
+  void pack(const void* from, float* to) const;
   StepPacking of_bias() const { return {work, order, units, 1, level}; }
   // Equal keys mean that equal weights are packed into equal bytes.
   std::vector<int64_t> key() const;
 
  private:
   int64_t columns() const;
+  template <typename Fn>
+  void each_column(Fn&& column) const;
   void pack_panels(const float* from, float* to) const;
   void pack_columns(const float* from, float* to) const;
+  void pack_quads(const int8_t* from, float* to) const;
 };
 
 // Makes the rest of the product that the steps have left.

@@ -17,7 +17,7 @@ struct Facts {
 };
 
 // By the numbers of CarriedType.
-constexpr std::array<Facts, 8> kFacts = {{
+constexpr std::array<Facts, 13> kFacts = {{
     {"", DType::f32, DType::f32},
     {"uint16", DType::i32, DType::i16},
     {"uint32", DType::i64, DType::i32},
@@ -26,6 +26,11 @@ constexpr std::array<Facts, 8> kFacts = {{
     {"float8_e5m2", DType::f16, DType::u8},
     {"float8_e4m3fnuz", DType::f16, DType::u8},
     {"float8_e5m2fnuz", DType::f16, DType::u8},
+    {"uint2", DType::u8, DType::u8},
+    {"int2", DType::i8, DType::u8},
+    {"uint4", DType::u8, DType::u8},
+    {"int4", DType::i8, DType::u8},
+    {"float4_e2m1fn", DType::f16, DType::u8},
 }};
 
 const Facts& facts_of(CarriedType type) {
@@ -51,10 +56,18 @@ Tensor copied(const Tensor& tensor, DType dtype) {
   return made;
 }
 
-// The layout of a real number of 8 bits: a sign, an exponent, a mantissa.
+// The layout of a real number of up to 8 bits: a sign, an exponent, a mantissa.
 struct RealLayout {
   int mantissa, bias;
   bool infinite, zero_signed;
+  int bits = 8;
+  bool has_nan = true;
+
+  int sign() const { return 1 << (bits - 1); }
+  // The code for numbers that the type lacks.
+  uint8_t none() const {
+    return static_cast<uint8_t>(zero_signed && has_nan ? sign() - 1 : sign());
+  }
 };
 
 RealLayout layout_of(CarriedType type) {
@@ -65,6 +78,8 @@ RealLayout layout_of(CarriedType type) {
       return {3, 8, false, false};
     case CarriedType::f8e5m2fnuz:
       return {2, 16, false, false};
+    case CarriedType::f4e2m1:
+      return {1, 1, false, true, 4, false};
     default:
       return {3, 7, false, true};
   }
@@ -72,14 +87,17 @@ RealLayout layout_of(CarriedType type) {
 
 float number_of(uint8_t code, const RealLayout& layout) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  const int magnitude = code & 0x7f, unit = 1 << layout.mantissa;
+  const int most = layout.sign() - 1, unit = 1 << layout.mantissa;
+  const int magnitude = code & most;
   const int exponent = magnitude / unit, mantissa = magnitude % unit;
-  const int greatest = 0x7f / unit;
-  if (!layout.zero_signed && code == 0x80) return kNan;
-  const float sign = code < 0x80 ? 1.0f : -1.0f;
+  const int greatest = most / unit;
+  if (!layout.zero_signed && code == layout.sign()) return kNan;
+  const float sign = (code & layout.sign()) == 0 ? 1.0f : -1.0f;
   if (layout.infinite && exponent == greatest)
     return mantissa == 0 ? sign * std::numeric_limits<float>::infinity() : kNan;
-  if (!layout.infinite && layout.zero_signed && magnitude == 0x7f) return kNan;
+  if (!layout.infinite && layout.zero_signed && layout.has_nan &&
+      magnitude == most)
+    return kNan;
   const int least = 1 - layout.bias - layout.mantissa;
   return sign * (exponent == 0 ? std::ldexp(static_cast<float>(mantissa), least)
                                : std::ldexp(static_cast<float>(unit + mantissa),
@@ -91,8 +109,8 @@ using Codes = std::array<uint8_t, 65536>;
 
 std::unique_ptr<const Codes> codes_of(const RealLayout& layout) {
   auto codes = std::make_unique<Codes>();
-  codes->fill(layout.zero_signed ? 0x7f : 0x80);
-  for (int code = 0; code < 256; ++code) {
+  codes->fill(layout.none());
+  for (int code = 0; code < 1 << layout.bits; ++code) {
     const float number = number_of(static_cast<uint8_t>(code), layout);
     if (!std::isnan(number))
       (*codes)[Half(number).bits] = static_cast<uint8_t>(code);
@@ -120,6 +138,22 @@ Tensor real_codes(const Tensor& carried, CarriedType type) {
   return made;
 }
 
+// Integers of `bits` bits in bytes, extended by their sign or by zeros.
+Tensor small_integers(const Tensor& from, int bits, DType dtype) {
+  const Tensor plain = from.contiguous();
+  const Tensor made = Tensor::empty(plain.sizes(), dtype);
+  const auto* const codes = static_cast<const uint8_t*>(plain.data());
+  auto* const to = static_cast<uint8_t*>(made.data());
+  const int most = 1 << bits, sign = dtype == DType::i8 ? most / 2 : 0;
+  for (int64_t i = 0; i < plain.numel(); ++i)
+    to[i] = static_cast<uint8_t>(((codes[i] & (most - 1)) ^ sign) - sign);
+  return made;
+}
+
+bool is_small_integer(CarriedType type) {
+  return packed_bits(type) > 0 && type != CarriedType::f4e2m1;
+}
+
 }  // namespace
 
 std::string_view carried_name(CarriedType type) { return facts_of(type).name; }
@@ -140,6 +174,8 @@ Tensor carried(const Tensor& bits, CarriedType type) {
     return copied<uint32_t, uint16_t>(bits, DType::i32);
   if (type == CarriedType::u32)
     return copied<uint64_t, uint32_t>(bits, DType::i64);
+  if (is_small_integer(type))
+    return small_integers(bits, packed_bits(type), carrier_of(type));
   return type == CarriedType::u64 ? bits : real_numbers(bits, type);
 }
 
@@ -149,7 +185,35 @@ Tensor bits_of(const Tensor& carried, CarriedType type) {
     return copied<uint16_t, uint32_t>(carried, DType::i16);
   if (type == CarriedType::u32)
     return copied<uint32_t, uint64_t>(carried, DType::i32);
+  if (is_small_integer(type))
+    return small_integers(carried, packed_bits(type), DType::u8);
   return type == CarriedType::u64 ? carried : real_codes(carried, type);
+}
+
+int packed_bits(CarriedType type) {
+  switch (type) {
+    case CarriedType::u2:
+    case CarriedType::i2:
+      return 2;
+    case CarriedType::u4:
+    case CarriedType::i4:
+    case CarriedType::f4e2m1:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+Tensor unpacked(const Tensor& packed, CarriedType type, const Dims& sizes) {
+  check_type(packed, DType::u8);
+  const int bits = packed_bits(type), each = 8 / bits;
+  const Tensor plain = packed.contiguous();
+  const Tensor made = Tensor::empty(sizes, DType::u8);
+  for (int64_t i = 0; i < made.numel(); ++i)
+    made.data_as<uint8_t>()[i] = static_cast<uint8_t>(
+        plain.data_as<uint8_t>()[i / each] >> (i % each * bits) &
+        ((1 << bits) - 1));
+  return made;
 }
 
 }  // namespace fxjit

@@ -28,7 +28,8 @@ Tensor drawn_gates(int64_t length, int64_t batch, int64_t units) {
 }
 
 // fxjit.recurrence of `cell` on gates, states and lengths as inputs.
-nn::Ref<fx::GraphModule> traced(const std::string& cell, const Tensor& weights) {
+nn::Ref<fx::GraphModule> traced(const std::string& cell,
+                                const Tensor& weights) {
   const auto call = [=](Value gates, Value h, Value c, Value lengths) {
     return function("fxjit.recurrence",
                     {Value::list({gates}), Value::list({weights}),
@@ -68,11 +69,11 @@ TEST(Recurrence, StatesThatAreBroadcastTakeTheSameLoops) {
     const Tensor state =
         random_tensor({1}).as_strided({1, 5, 20}, {0, 0, 0}, 0);
     const auto call = [=, cell = std::string(cell)](Value x) {
-      return function("fxjit.recurrence",
-                      {Value::list({x}), Value::list({weights}),
-                       Value::list({}), state,
-                       cell == "lstm" ? Value(state) : Value()},
-                      {{"cell", cell}});
+      return function(
+          "fxjit.recurrence",
+          {Value::list({x}), Value::list({weights}), Value::list({}), state,
+           cell == "lstm" ? Value(state) : Value()},
+          {{"cell", cell}});
     };
     const auto module = fx::symbolic_trace(call, {"x"});
     const auto plain = fx::symbolic_trace(call, {"x"});
@@ -155,8 +156,8 @@ TEST(Recurrence, TakesAnyTypeAndOrderOfMemory) {
       const auto module = traced(cell, weights), plain = traced(cell, weights);
       compile(*module, testing::quick());
       const Tensor wide = random_tensor({3, 4, 2 * gates * 6}, dtype, 5);
-      const Tensor x = wide.as_strided(
-          {4, 3, gates * 6}, {2 * gates * 6, 8 * gates * 6, 2}, 1);
+      const Tensor x = wide.as_strided({4, 3, gates * 6},
+                                       {2 * gates * 6, 8 * gates * 6, 2}, 1);
       const Tensor h =
           random_tensor({6, 3, 1}, dtype).as_strided({1, 3, 6}, {1, 1, 3}, 0);
       const ValueList inputs{x, h, random_tensor({1, 3, 6}, dtype, 2),
@@ -187,8 +188,8 @@ TEST(Recurrence, EmptyBatchesGiveEmptyResults) {
 TEST(Recurrence, TakesWeightsOfTheCall) {
   const auto call = [](Value gates, Value weights, Value h, Value c) {
     return function("fxjit.recurrence",
-                    {Value::list({gates, gates}), Value::list({weights, weights}),
-                     Value::list({}), h, c},
+                    {Value::list({gates, gates}),
+                     Value::list({weights, weights}), Value::list({}), h, c},
                     {{"direction", "bidirectional"}});
   };
   const auto module = fx::symbolic_trace(call, {"gates", "weights", "h", "c"});
@@ -202,6 +203,80 @@ TEST(Recurrence, TakesWeightsOfTheCall) {
                                1e-5, 1e-5),
               "");
   }
+}
+
+// Weights of 8 bits, with which states are quantised at each time.
+Tensor drawn_bytes(int64_t units, int64_t depth, DType dtype) {
+  Tensor weights = Tensor::empty({units, depth}, dtype);
+  for (int64_t i = 0; i < weights.numel(); ++i)
+    weights.data_as<uint8_t>()[i] = static_cast<uint8_t>(i * 2654435761u >> 24);
+  return weights;
+}
+
+TEST(Recurrence, QuantisesStatesForWeightsOfBytes) {
+  for (const auto& [cell, gates] : kCells)
+    for (DType dtype : {DType::i8, DType::u8})
+      for (CpuLevel level : host_levels()) {
+        const int64_t units = gates * 21;
+        const Tensor weights = drawn_bytes(units, 21, dtype);
+        const Tensor scales = Tensor::full({units}, 0.002);
+        const Tensor zeros =
+            Tensor::full({units}, dtype == DType::u8 ? 128.0 : 1.0);
+        const auto call = [=, cell = std::string(cell)](
+                              Value x, Value h, Value c, Value lengths) {
+          return function("fxjit.recurrence",
+                          {Value::list({x}), Value::list({weights}),
+                           Value::list({}), h, cell == "lstm" ? c : Value()},
+                          {{"cell", cell},
+                           {"lengths", lengths},
+                           {"state_scales", Value::list({scales})},
+                           {"state_zeros", Value::list({zeros})}});
+        };
+        const auto trace = [&] {
+          return fx::symbolic_trace(call, {"x", "h", "c", "lengths"});
+        };
+        const auto module = trace(), plain = trace();
+        compile(*module, options_for(level));
+        const ValueList inputs{
+            drawn_gates(6, 5, units), random_tensor({1, 5, 21}),
+            random_tensor({1, 5, 21}, DType::f32, 2),
+            Tensor::from(std::vector<int64_t>{1, 6, 0, 3, 6}, {5})};
+        // A state between two steps of 8 bits may be either.
+        EXPECT_EQ(value_difference(module->forward(inputs),
+                                   plain->forward(inputs), 5e-3, 5e-3),
+                  "")
+            << cell << ", " << cpu_level_name(level);
+        EXPECT_THAT(make_report(*module).text(),
+                    ::testing::HasSubstr("recurrent layer"));
+      }
+}
+
+TEST(Recurrence, RefusesWeightsOfBytesThatDoNotFit) {
+  const Tensor x = drawn_gates(4, 2, 6), h = random_tensor({1, 2, 2});
+  const Tensor ones = Tensor::full({6}, 1.0),
+               bytes = drawn_bytes(6, 2, DType::i8);
+  const auto expect = [&](const std::string& words, const Tensor& weights,
+                          Kwargs options) {
+    options.emplace_back("cell", "gru");
+    try {
+      function("fxjit.recurrence",
+               {Value::list({x}), Value::list({weights}), Value::list({}), h},
+               options);
+      ADD_FAILURE() << "expected " << words;
+    } catch (const RuntimeError& error) {
+      EXPECT_THAT(error.message(), ::testing::HasSubstr(words));
+    }
+  };
+  const Value scales = Value::list({ones}), zeros = Value::list({ones});
+  expect("expected weights of float32, got int8", bytes, {});
+  expect("expected 1 zero points of weights, got 0", bytes,
+         {{"state_scales", scales}});
+  expect("expected 1 weights of 8 bits beside scales", random_tensor({6, 2}),
+         {{"state_scales", scales}, {"state_zeros", zeros}});
+  expect("quantised states are multiplied once a time", bytes,
+         {{"state_scales", scales},
+          {"state_zeros", zeros},
+          {"linear_before_reset", false}});
 }
 
 // A message that holds these words, by the interpreter and compiled.
@@ -225,7 +300,8 @@ TEST(Recurrence, RefusesWhatDoesNotFit) {
     return Tensor::from(numbers, {static_cast<int64_t>(numbers.size())});
   };
   const Tensor fitting = lengths({4, 1});
-  expect_refused("lengths from 0 to 4, got 5", {x, state, state, lengths({5, 1})});
+  expect_refused("lengths from 0 to 4, got 5",
+                 {x, state, state, lengths({5, 1})});
   expect_refused("lengths from 0 to 4, got -1",
                  {x, state, state, lengths({4, -1})});
   expect_refused("expected lengths of 2 sequences",

@@ -65,8 +65,9 @@ def _tensor(array):
     return _constant("", TYPES[array.dtype.name], array)
 
 
-def _constant(name, kind, array):
-    return (b"".join(_field(1, size) for size in array.shape) + _field(2, kind) + _field(8, name)
+def _constant(name, kind, array, sizes=None):
+    sizes = array.shape if sizes is None else sizes
+    return (b"".join(_field(1, size) for size in sizes) + _field(2, kind) + _field(8, name)
             + _field(9, array.tobytes()))
 
 
@@ -74,8 +75,8 @@ def write_model(path, nodes, inputs, outputs, opset=18, texts=None, constants=No
     """`nodes`: op ("ai.onnx.ml:Scaler" of another domain), names of inputs and of outputs,
     attributes by name (tensors: arrays, of objects for strings). `inputs`, `outputs`: name to
     dtype and sizes, or to "sequence", dtype and sizes, or to "maps", dtype and None. `texts`: names
-    to lists of strings, which are constants. `constants`: names to the number of their type and the
-    array that has its bits."""
+    to lists of strings, which are constants. `constants`: names to the number of their type, the
+    array that has its bits and, where several numbers stand in a byte, their sizes."""
     graph = b""
     for op, taken, given, attributes in nodes:
         node = b"".join(_field(1, name) for name in taken)

@@ -26,7 +26,8 @@ Tensor all_codes() {
 
 TEST(CarriedType, Names) {
   for (const char* name : {"uint16", "uint32", "uint64", "float8_e4m3fn",
-                           "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"})
+                           "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
+                           "uint2", "int2", "uint4", "int4", "float4_e2m1fn"})
     EXPECT_EQ(carried_name(carried_type_from_name(name).value()), name);
   EXPECT_FALSE(carried_type_from_name("uint8"));
   EXPECT_FALSE(carried_type_from_name(""));
@@ -60,6 +61,50 @@ TEST(CarriedType, ElementsWithSteps) {
   const Tensor some = wide.as_strided({3}, {2}, 0);
   EXPECT_EQ(carried(some, CarriedType::u16).to_ints(),
             (std::vector<int64_t>{1, 3, 5}));
+}
+
+Tensor bytes(const std::vector<int64_t>& values) {
+  return Tensor::from(values, {static_cast<int64_t>(values.size())})
+      .to(DType::u8);
+}
+
+TEST(CarriedType, SmallIntegersHaveTheirSign) {
+  const Tensor codes = bytes({0, 1, 7, 8, 15, 0xf9, 3, 2});
+  const auto numbers = [&](CarriedType type, DType carrier) {
+    const Tensor made = carried(codes, type);
+    EXPECT_EQ(made.dtype(), carrier);
+    return made.to_ints();
+  };
+  using Ints = std::vector<int64_t>;
+  EXPECT_EQ(numbers(CarriedType::u4, DType::u8),
+            (Ints{0, 1, 7, 8, 15, 9, 3, 2}));
+  EXPECT_EQ(numbers(CarriedType::i4, DType::i8),
+            (Ints{0, 1, 7, -8, -1, -7, 3, 2}));
+  EXPECT_EQ(numbers(CarriedType::u2, DType::u8),
+            (Ints{0, 1, 3, 0, 3, 1, 3, 2}));
+  EXPECT_EQ(numbers(CarriedType::i2, DType::i8),
+            (Ints{0, 1, -1, 0, -1, 1, -1, -2}));
+  EXPECT_EQ(bits_of(carried(codes, CarriedType::i4), CarriedType::i4).to_ints(),
+            (Ints{0, 1, 7, 8, 15, 9, 3, 2}));
+}
+
+TEST(CarriedType, RealNumbersOf4Bits) {
+  const Tensor codes = bytes({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15});
+  const Tensor numbers = carried(codes, CarriedType::f4e2m1);
+  EXPECT_EQ(numbers.to_floats(), (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 3, 4,
+                                                     6, -0.0f, -0.5f, -6}));
+  EXPECT_EQ(bits_of(numbers, CarriedType::f4e2m1).to_ints(), codes.to_ints());
+  const Tensor others = Tensor::from(std::vector<double>{kNan, 5}, {2});
+  EXPECT_EQ(bits_of(others.to(DType::f16), CarriedType::f4e2m1).to_ints(),
+            (std::vector<int64_t>{8, 8}));
+}
+
+TEST(CarriedType, TheFirstOfAByteIsInItsLowestBits) {
+  const Tensor packed = bytes({0xe4, 0x1b, 0x02});
+  EXPECT_EQ(unpacked(packed, CarriedType::i4, {5}).to_ints(),
+            (std::vector<int64_t>{4, 14, 11, 1, 2}));
+  EXPECT_EQ(unpacked(packed, CarriedType::u2, {3, 3}).to_ints(),
+            (std::vector<int64_t>{0, 1, 2, 3, 3, 2, 1, 0, 2}));
 }
 
 // Numbers of the codes 0, 1, 7, 8, 0x38, 0x7b to 0x81 and 0xff, as the package

@@ -3,7 +3,7 @@
 #include "fxjit/error.h"
 #include "fxjit/functions.h"
 #include "fxjit/functions_structured.h"
-#include "src/import/onnx/float8.h"
+#include "src/import/onnx/narrow_types.h"
 #include "src/import/onnx/node_order.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/shape_arithmetic.h"
@@ -53,7 +53,8 @@ class Replaced {
 Operand with_type(Operand operand, const TypeInfo& type) {
   if (operand.unsigned_bits == 0)
     operand.unsigned_bits = unsigned_bits_of(type);
-  if (operand.float8 == CarriedType::none) operand.float8 = float8_of(type);
+  if (operand.narrow == CarriedType::none)
+    operand.narrow = narrow_type_of(type);
   return operand;
 }
 
@@ -85,7 +86,7 @@ Operand with_rank(Operand operand, const TypeInfo& type) {
 Results results_of(Call& call, const OpRow& row) {
   if (const auto results = text_results(call, row)) return *results;
   if (const auto numbers = evaluate_numbers(call)) return *numbers;
-  if (const auto results = float8_results(call, row)) return *results;
+  if (const auto results = narrow_results(call, row)) return *results;
   if (const auto results = uint64_results(call, row)) return *results;
   return run_row(row, call);
 }
@@ -159,7 +160,7 @@ void GraphReader::read_initializers(const GraphInfo& graph, Scope& scope,
                             ? text_tensor(recorder_, info)
                             : recorder_.constant(file_.read(info), info.name);
       operand.unsigned_bits = unsigned_bits_of(info.data_type);
-      operand.float8 = float8_of(info.data_type);
+      operand.narrow = narrow_type_of(info.data_type);
       if (!scope.define(info.name, std::move(operand)))
         throw UserError("[onnx] \"" + std::string(info.name) +
                         "\" is named twice");

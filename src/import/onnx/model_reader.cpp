@@ -5,7 +5,7 @@
 
 #include "fxjit/error.h"
 #include "src/import/named_members.h"
-#include "src/import/onnx/float8.h"
+#include "src/import/onnx/narrow_types.h"
 #include "src/import/onnx/op_rows.h"
 #include "src/import/onnx/survey.h"
 #include "src/import/onnx/texts.h"
@@ -166,7 +166,7 @@ void ModelReader::read_input(const ValueInfo& info, Scope& scope) {
   }
   Operand operand(value);
   operand.unsigned_bits = unsigned_bits_of(*type);
-  operand.float8 = float8_of(*type);
+  operand.narrow = narrow_type_of(*type);
   if (has_texts) {
     operand.texts = known_texts_;
     operand.has_other_texts = true;

@@ -46,8 +46,8 @@ struct Operand {
   std::optional<Numbers> numbers;
   std::shared_ptr<const GrownSequence> grown;
   UnsignedBits unsigned_bits = 0;
-  // One of the types of 8 bits that float16 carries (float8.h).
-  CarriedType float8 = CarriedType::none;
+  // One of the real types of 8 bits, or of those of fewer (narrow_types.h).
+  CarriedType narrow = CarriedType::none;
   // What a tensor of strings is made of: the value holds places in this list.
   Texts texts;
   bool has_other_texts = false;  // -1 stands for any text that is not there.

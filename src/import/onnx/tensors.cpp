@@ -7,6 +7,7 @@
 
 #include "fxjit/error.h"
 #include "src/io/map_storage.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::onnx {
 namespace {
@@ -41,12 +42,12 @@ constexpr std::array<ElementType, 27> kTypes = {{
     {"FLOAT8E4M3FNUZ", DType::f16},
     {"FLOAT8E5M2", DType::f16},
     {"FLOAT8E5M2FNUZ", DType::f16},
-    {"UINT4", {}},
-    {"INT4", {}},
-    {"FLOAT4E2M1", {}},
+    {"UINT4", DType::u8},
+    {"INT4", DType::i8},
+    {"FLOAT4E2M1", DType::f16},
     {"FLOAT8E8M0", {}},
-    {"UINT2", {}},
-    {"INT2", {}},
+    {"UINT2", DType::u8},
+    {"INT2", DType::i8},
 }};
 
 constexpr int64_t kUint8 = 2;
@@ -154,6 +155,16 @@ CarriedType carried_type_of(int64_t element_type) {
       return CarriedType::f8e5m2;
     case 20:
       return CarriedType::f8e5m2fnuz;
+    case 21:
+      return CarriedType::u4;
+    case 22:
+      return CarriedType::i4;
+    case 23:
+      return CarriedType::f4e2m1;
+    case 25:
+      return CarriedType::u2;
+    case 26:
+      return CarriedType::i2;
     default:
       return CarriedType::none;
   }
@@ -190,7 +201,11 @@ Tensor TensorFile::read(const TensorInfo& info) {
   if (type != CarriedType::none && bits_type_of(type) == DType::u8) {
     TensorInfo bits = info;
     bits.data_type = kUint8;
-    return carried(read(bits), type);
+    if (packed_bits(type) == 0) return carried(read(bits), type);
+    const Dims dims = dims_of(info);
+    const int64_t each = 8 / packed_bits(type), count = numel(dims);
+    bits.dims = {support::ceil_div(count, each)};
+    return carried(unpacked(read(bits), type, dims), type);
   }
   const Dims dims = dims_of(info);
   const int unsigned_bits = unsigned_bits_of(info.data_type);

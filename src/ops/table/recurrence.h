@@ -44,7 +44,7 @@ struct Activation {
 enum RecurrenceArgument : size_t {
   kGates,         // [L, N, gates * H], or [rows, gates * H] if packed. With
                   // input weights: the inputs, of F features each.
-  kStateWeights,  // [gates * H, P]
+  kStateWeights,  // [gates * H, P]; of i8 or u8 with scales of their columns.
   kStateBiases,   // [gates * H] or none
   kHidden,        // [directions, N, P]
   kCellState,     // [directions, N, H], of an LSTM
@@ -65,6 +65,12 @@ enum RecurrenceArgument : size_t {
   kStrict,             // CompileOptions::strict_sums, for compiled programs.
   kInputWeights,       // [gates * H, F] or none
   kInputBiases,        // [gates * H] or none, of that product
+  // [gates * H] or none, of f32: scales and zero points of the columns of
+  // weights of 8 bits. The states of a sequence are then quantised at each time
+  // as ONNX's DynamicQuantizeLinear does it, by their own least and greatest
+  // number, and sums are exact; states that are not finite make gates NaN.
+  kStateScales,
+  kStateZeros,
 };
 
 // Where the product of the inputs and their weights is computed.
@@ -87,13 +93,14 @@ struct Recurrence {
   Cell cell = Cell::lstm;
   DType dtype = DType::f32;
   int64_t directions = 1, length = 0, batch = 0;
-  int64_t hidden = 0;  // H
-  int64_t width = 0;   // P, of the output; H but for projections.
+  int64_t hidden = 0;    // H
+  int64_t width = 0;     // P, of the output; H but for projections.
   int64_t features = 0;  // F, of an input.
   int64_t rows = 0;      // Rows of gates: L * N, fewer where packed.
   bool packed = false, has_lengths = false;
   bool biased = false, projected = false, peepholed = false;
   bool has_inputs = false, input_biased = false;  // In place of gates.
+  bool quantised = false;  // The states, for weights of 8 bits.
   std::array<bool, 2> reversed{};
   std::vector<Activation> activations;  // Per direction.
   double clip = 0;                      // 0: none.

@@ -49,7 +49,8 @@ Value lower_recurrence(GraphBuilder& b, const ops::Op& op,
   ValueList in_rows = args;
   bool copied = false;
   for (const size_t argument :
-       {ops::kStateWeights, ops::kStateBiases, ops::kHidden, ops::kCellState})
+       {ops::kStateWeights, ops::kStateBiases, ops::kHidden, ops::kCellState,
+        ops::kStateScales, ops::kStateZeros})
     in_rows[argument] = map_leaves(args[argument], [&](const Value& leaf) {
       if (!leaf.is_proxy() || val_of(leaf).is_contiguous()) return leaf;
       copied = true;

@@ -43,7 +43,8 @@ bool lies_in_rows(const ops::OpCall& call) {
   bool rows = true;
   for (size_t argument :
        {ops::kStateWeights, ops::kStateBiases, ops::kHidden, ops::kCellState,
-        ops::kProjections, ops::kInputWeights, ops::kInputBiases})
+        ops::kProjections, ops::kInputWeights, ops::kInputBiases,
+        ops::kStateScales, ops::kStateZeros})
     visit_leaves(call[argument], [&](const Value& leaf) {
       if (leaf.is_tensor()) rows = rows && leaf.as_tensor().is_contiguous();
     });

@@ -32,8 +32,13 @@ struct IntegerLimits {
   int64_t low, high;
 };
 
-IntegerLimits limits_of(const Call& call, DType dtype, UnsignedBits bits) {
+// `bits`: of a type that is narrower or wider than the one that carries it, or
+// 0.
+IntegerLimits limits_of(const Call& call, DType dtype, int bits) {
   if (bits == 16) return {0, 65535};
+  if (bits > 0 && dtype == DType::u8) return {0, (1 << bits) - 1};
+  if (bits > 0 && dtype == DType::i8)
+    return {-(1 << (bits - 1)), (1 << (bits - 1)) - 1};
   switch (dtype) {
     case DType::u8:
       return {0, 255};
@@ -49,12 +54,21 @@ IntegerLimits limits_of(const Call& call, DType dtype, UnsignedBits bits) {
 
 // Rounded real numbers, moved by the zero point and kept within the type.
 Value saturated(const Call& call, const Value& rounded, const Value& zero_point,
-                DType dtype, UnsignedBits bits = 0) {
+                DType dtype, int bits = 0) {
   const IntegerLimits limits = limits_of(call, dtype, bits);
   const Value moved = zero_point.is_none()
                           ? rounded
                           : rounded + cast(call, zero_point, DType::f32);
   return cast(call, clamp(moved, limits.low, limits.high), dtype);
+}
+
+// What the results have: 16 without a sign, or fewer than 8.
+int quantized_bits(const Call& call) {
+  if (call.has(2))
+    return std::max(call.unsigned_bits(2), packed_bits(call.operand(2).narrow));
+  const int64_t stated = call.integer("output_dtype", 0);
+  return std::max(unsigned_bits_of(stated),
+                  packed_bits(carried_type_of(stated)));
 }
 
 DType quantized_type(const Call& call) {
@@ -67,10 +81,7 @@ DType quantized_type(const Call& call) {
 // Real numbers of f32 become integers that have a type of their own.
 bool is_plain_quantize(const Call& call) {
   const bool named = call.integer("precision", 0) != 0;
-  const UnsignedBits bits =
-      call.has(2) ? call.unsigned_bits(2)
-                  : unsigned_bits_of(call.integer("output_dtype", 0));
-  return !named && bits == 0 && call.dtype(0) == DType::f32 &&
+  return !named && quantized_bits(call) < 16 && call.dtype(0) == DType::f32 &&
          call.dtype(1) == DType::f32;
 }
 
@@ -79,7 +90,7 @@ Results quantize(Call& call) {
   if (call.dtype(1) != call.dtype(0)) check_scale(call, 1);
   if (is_plain_quantize(call)) {
     const DType dtype = quantized_type(call);
-    const IntegerLimits limits = limits_of(call, dtype, 0);
+    const IntegerLimits limits = limits_of(call, dtype, quantized_bits(call));
     return function("fxjit.quantize",
                     {call[0], over_input(call, 1),
                      call.has(2) ? over_input(call, 2) : Value(), limits.low,
@@ -91,11 +102,8 @@ Results quantize(Call& call) {
   const Value scale = cast(call, over_input(call, 1), precision);
   const Value x = cast(call, call[0], precision);
   const Value zero_point = call.has(2) ? over_input(call, 2) : Value();
-  const UnsignedBits bits =
-      call.has(2) ? call.unsigned_bits(2)
-                  : unsigned_bits_of(call.integer("output_dtype", 0));
   return saturated(call, cast(call, round(x / scale), DType::f32), zero_point,
-                   quantized_type(call), bits);
+                   quantized_type(call), quantized_bits(call));
 }
 
 Results dequantize(Call& call) {

@@ -1,7 +1,7 @@
 // Recurrent layers: of each direction the product with its inputs, and
 // fxjit.recurrence, which has all that ONNX's cells have. Of the layer with
-// quantised weights that product is one of integers; the states are multiplied
-// as they are, by dequantised weights.
+// quantised weights that product is one of integers, and so is that of the
+// states, which are quantised at each time.
 #include <algorithm>
 #include <initializer_list>
 
@@ -119,6 +119,7 @@ struct RealWeights {
   Value of_states(int64_t direction) const {
     return select(call[2], 0, direction);
   }
+  void add_options(Kwargs&) const {}
 
   const Call& call;
 };
@@ -128,7 +129,8 @@ struct RealWeights {
 // for each of its columns.
 class QuantisedWeights {
  public:
-  QuantisedWeights(const Call& call, const Layer& layer) : call_(call) {
+  QuantisedWeights(const Call& call, const Layer& layer)
+      : call_(call), layer_(layer) {
     for (const size_t scale : {kScale, kScale + 2})
       check(scale, layer.directions);
     Call whole = call.with_inputs({Operand(layer.x)});
@@ -145,11 +147,21 @@ class QuantisedWeights {
     return bias.is_none() ? real : real + bias;
   }
   Value of_states(int64_t direction) const {
-    const Value weight =
-        function("fxjit.dequantize", {select(call_[2], 0, direction),
-                                      select(call_[kScale + 2], 0, direction),
-                                      select(call_[kScale + 3], 0, direction)});
-    return transpose(weight, 0, 1);
+    return transpose(select(call_[2], 0, direction), 0, 1);
+  }
+  // Scales and zero points of the states' weights, one for each column.
+  void add_options(Kwargs& options) const {
+    ValueList scales, zeros;
+    for (int64_t d = 0; d < layer_.directions; ++d) {
+      const auto columns = [&](size_t input) {
+        return expand(select(call_[input], 0, d),
+                      Value::list({4 * layer_.hidden}));
+      };
+      scales.push_back(columns(kScale + 2));
+      zeros.push_back(cast(call_, columns(kScale + 3), DType::f32));
+    }
+    options.emplace_back("state_scales", Value::list(std::move(scales)));
+    options.emplace_back("state_zeros", Value::list(std::move(zeros)));
   }
 
  private:
@@ -172,6 +184,7 @@ class QuantisedWeights {
   }
 
   const Call& call_;
+  const Layer& layer_;
   std::vector<Operand> x_;  // Integers, scale, zero point.
 };
 
@@ -208,6 +221,7 @@ Results run_with(const Call& call, const Cell& cell) {
       {"gate_order", list_of(cell.order)}};
   if (call.has_attribute("clip"))
     options.emplace_back("clip", call.real("clip", 0));
+  factors.add_options(options);
   return results_of(
       layer, cell,
       function("fxjit.recurrence",

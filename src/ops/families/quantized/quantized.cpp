@@ -55,25 +55,95 @@ Scalar dequantize(ScalarBuilder& b, const OpCall& call, Inputs in) {
   return x * args.get(1, DType::f32);
 }
 
-constexpr size_t kLow = 3, kHigh = 4, kQuantizedType = 5;
+constexpr size_t kLow = 3, kHigh = 4, kQuantizedType = 5, kInverse = 6;
 
 Value infer_quantize(const OpCall& call) {
   return Tensor::meta(call.tensor(0).sizes(), call[kQuantizedType].as_dtype());
 }
 
-// A quotient rounded half to even, as ONNX says: not a product by a reciprocal.
+// A quotient rounded half to even, as ONNX says; a product where the call has
+// the reciprocal of the scale as well, as PyTorch's quantised programs do.
 // The bounds are written so that NaN becomes the least number, as in ONNX
 // Runtime, and that bodies see it (fits_type).
 Scalar quantize(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const ScalarArgs args(b, call, in);
-  Scalar x =
-      b.apply(Prim::round, args.get(0, DType::f32) / args.get(1, DType::f32));
+  const Scalar real = args.get(0, DType::f32);
+  Scalar x = b.apply(Prim::round, call.has(kInverse)
+                                      ? real * args.get(kInverse, DType::f32)
+                                      : real / args.get(1, DType::f32));
   if (call.has(2)) x = x + args.get(2, DType::f32);
   const Scalar low = b.constant(call.number(kLow), DType::f32);
   const Scalar high = b.constant(call.number(kHigh), DType::f32);
   x = b.select(b.apply(Prim::gt, x, low), x, low);
   x = b.select(b.apply(Prim::lt, x, high), x, high);
   return b.cast(x, call[kQuantizedType].as_dtype());
+}
+
+// Scales and zero points of torch.ao's programs, which are numbers, tensors of
+// one element or, with a dim, tensors of one for each of its places.
+Value real_parameter(const OpCall& call, size_t argument) {
+  return call[argument].is_tensor() || call[argument].is_proxy()
+             ? cast_to(call[argument], DType::f32)
+             : fxjit::full(Value::list({}), call.number(argument), DType::f32);
+}
+
+Value reciprocal_of(const OpCall& call, size_t argument) {
+  if (call[argument].is_tensor() || call[argument].is_proxy())
+    return cast_to(1.0 / cast_to(call[argument], DType::f64), DType::f32);
+  return fxjit::full(Value::list({}), 1.0 / call.number(argument), DType::f32);
+}
+
+Value zero_parameter(const OpCall& call, size_t argument) {
+  if (!call.has(argument)) return None;
+  if (call[argument].is_tensor() || call[argument].is_proxy())
+    return cast_to(call[argument], DType::i32);
+  if (call.number(argument) == 0) return None;
+  return fxjit::full(Value::list({}), call[argument], DType::i32);
+}
+
+// As it broadcasts over the places of a dim of the input.
+Value along_dim(const OpCall& call, const Value& parameter, int64_t axis) {
+  if (parameter.is_none()) return parameter;
+  Dims sizes = call.tensor(0).sizes();
+  const int at = wrap_dim(axis, sizes.size());
+  for (int i = 0; i < sizes.size(); ++i) sizes[i] = i == at ? -1 : 1;
+  return fxjit::reshape(parameter, Value(sizes));
+}
+
+Value quantize_with(const OpCall& call, const Value& scale,
+                    const Value& inverse, const Value& zero, size_t least) {
+  return call_row("fxjit.quantize",
+                  {call[0], scale, zero, call[least], call[least + 1],
+                   call[least + 2], inverse});
+}
+
+Value dequantize_with(const OpCall& call, const Value& scale, const Value& zero,
+                      size_t out_dtype) {
+  const Value real = call_row("fxjit.dequantize", {call[0], scale, zero});
+  return call.has(out_dtype) ? cast_to(real, call[out_dtype].as_dtype()) : real;
+}
+
+Value decompose_quantize_tensor(const OpCall& call) {
+  return quantize_with(call, real_parameter(call, 1), reciprocal_of(call, 1),
+                       zero_parameter(call, 2), 3);
+}
+
+Value decompose_dequantize_tensor(const OpCall& call) {
+  return dequantize_with(call, real_parameter(call, 1), zero_parameter(call, 2),
+                         6);
+}
+
+Value decompose_quantize_channels(const OpCall& call) {
+  const int64_t axis = call.integer(3);
+  return quantize_with(call, along_dim(call, real_parameter(call, 1), axis),
+                       along_dim(call, reciprocal_of(call, 1), axis),
+                       along_dim(call, zero_parameter(call, 2), axis), 4);
+}
+
+Value decompose_dequantize_channels(const OpCall& call) {
+  const int64_t axis = call.integer(3);
+  return dequantize_with(call, along_dim(call, real_parameter(call, 1), axis),
+                         along_dim(call, zero_parameter(call, 2), axis), 7);
 }
 
 Value infer_lookup(const OpCall& call) {
@@ -99,8 +169,32 @@ constexpr OpRow kQuantizedRows[] = {
     custom_row("fxjit.dequantize", "input, scale, zero_point=None",
                "fxjit.dequantize", infer_dequantize, dequantize)
         .stating({.widens = true}),
-    custom_row("fxjit.quantize", "input, scale, zero_point, low, high, dtype",
+    custom_row("fxjit.quantize",
+               "input, scale, zero_point, low, high, dtype, inverse=None",
                "fxjit.quantize", infer_quantize, quantize),
+    // Those of torch.ao's exported programs (pt2e), of which the overloads with
+    // tensors take the same arguments.
+    inlined_row("fxjit.quantize_per_tensor",
+                "input, scale, zero_point, quant_min, quant_max, dtype",
+                "torch.ops.quantized_decomposed.quantize_per_tensor.default "
+                "torch.ops.quantized_decomposed.quantize_per_tensor.tensor",
+                decompose_quantize_tensor),
+    inlined_row("fxjit.dequantize_per_tensor",
+                "input, scale, zero_point, quant_min, quant_max, dtype, "
+                "out_dtype=None",
+                "torch.ops.quantized_decomposed.dequantize_per_tensor.default "
+                "torch.ops.quantized_decomposed.dequantize_per_tensor.tensor",
+                decompose_dequantize_tensor),
+    inlined_row("fxjit.quantize_per_channel",
+                "input, scales, zero_points, axis, quant_min, quant_max, dtype",
+                "torch.ops.quantized_decomposed.quantize_per_channel.default",
+                decompose_quantize_channels),
+    inlined_row(
+        "fxjit.dequantize_per_channel",
+        "input, scales, zero_points, axis, quant_min, quant_max, dtype, "
+        "out_dtype=None",
+        "torch.ops.quantized_decomposed.dequantize_per_channel.default",
+        decompose_dequantize_channels),
     // gather by u8 from a line of 256 elements.
     lowered_row("fxjit.lookup", "input, dim, index", "fxjit.lookup",
                 Lowering::gather, infer_lookup, eager_lookup)

@@ -5,65 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <type_traits>
 
 #include "src/ops/eager/matmul.h"
+#include "src/ops/families/recurrent/activations.h"
+#include "src/ops/families/recurrent/quantised_states.h"
 #include "src/ops/families/recurrent/recurrence_flops.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/ops/table/families.h"
 
 namespace fxjit::ops {
 namespace {
-
-using Kind = Activation::Kind;
-
-template <typename T, typename Fn>
-void for_each(T* x, int64_t count, Fn&& fn) {
-  for (int64_t i = 0; i < count; ++i) x[i] = fn(x[i]);
-}
-
-template <typename T>
-T sigmoid(T x) {
-  return T(1) / (T(1) + std::exp(-x));
-}
-
-template <typename T>
-T log_one_plus_exp(T x) {
-  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
-
-template <typename T>
-void activate(const Activation& how, T* x, int64_t count) {
-  const T a = static_cast<T>(how.alpha), b = static_cast<T>(how.beta);
-  switch (how.kind) {
-    case Kind::sigmoid:
-      return for_each(x, count, sigmoid<T>);
-    case Kind::tanh:
-      return for_each(x, count, [](T v) { return std::tanh(v); });
-    case Kind::relu:
-      return for_each(x, count, [](T v) { return v < 0 ? T(0) : v; });
-    case Kind::affine:
-      return for_each(x, count, [=](T v) { return a * v + b; });
-    case Kind::leaky_relu:
-      return for_each(x, count, [=](T v) { return v < 0 ? a * v : v; });
-    case Kind::thresholded_relu:
-      return for_each(x, count, [=](T v) { return v < a ? T(0) : v; });
-    case Kind::scaled_tanh:
-      return for_each(x, count, [=](T v) { return a * std::tanh(b * v); });
-    case Kind::hard_sigmoid:
-      return for_each(x, count, [=](T v) {
-        const T y = a * v + b;
-        return y < 0 ? T(0) : y > 1 ? T(1) : y;
-      });
-    case Kind::elu:
-      return for_each(x, count,
-                      [=](T v) { return v < 0 ? a * std::expm1(v) : v; });
-    case Kind::softsign:
-      return for_each(x, count, [](T v) { return v / (1 + std::abs(v)); });
-    case Kind::softplus:
-      return for_each(x, count, log_one_plus_exp<T>);
-  }
-}
 
 // y += a * b, element by element.
 template <typename T>
@@ -92,6 +45,7 @@ void multiply(const T* a, int64_t a_row, const T* b,
 template <typename T>
 struct Side {
   Tensor gates, weights, bias, projection, peepholes;
+  const QuantisedWeights* quantised = nullptr;  // In place of weights.
   T *output = nullptr, *hidden = nullptr, *cell = nullptr;  // Results.
   int64_t output_row = 0;
 };
@@ -162,8 +116,7 @@ class SideLoop {
     const int64_t running = order_.running(time, 0, form_.batch);
     if (!form_.packed) clear_behind(time, running);
     if (running == 0) return;
-    multiply(state_.data(), p, optional(side_.weights), optional(side_.bias),
-             sums_.data(), form_.gates() * h, running, form_.gates() * h, p);
+    multiply_states(running);
     for (int64_t n = 0; n < running; ++n) first_part(gates_at(time, n), n);
     if (form_.cell == Cell::gru && !form_.linear_before_reset) reset(running);
     for (int64_t n = 0; n < running; ++n) second_part(gates_at(time, n), n);
@@ -176,6 +129,17 @@ class SideLoop {
       std::copy_n(state_.data() + n * p, p, output_at(time, n));
   }
 
+  void multiply_states(int64_t running) {
+    const int64_t sums = form_.gates() * form_.hidden;
+    if constexpr (std::is_same_v<T, float>)
+      if (side_.quantised)
+        return side_.quantised->multiply(state_.data(), optional(side_.bias),
+                                         sums_.data(), running);
+    multiply(state_.data(), form_.width, optional(side_.weights),
+             optional(side_.bias), sums_.data(), sums, running, sums,
+             form_.width);
+  }
+
   // What sequences that have ended give.
   void clear_behind(int64_t time, int64_t running) {
     for (int64_t n = running; n < form_.batch; ++n)
@@ -185,7 +149,7 @@ class SideLoop {
   void apply(int64_t activation, T* x) {
     const T bound = static_cast<T>(form_.clip);
     if (bound > 0)
-      for_each(x, form_.hidden, [=](T v) {
+      each_number(x, form_.hidden, [=](T v) {
         return v < -bound ? -bound : v > bound ? bound : v;
       });
     activate(form_.activation(index_, activation), x, form_.hidden);
@@ -335,10 +299,17 @@ void run_as(const OpCall& call, const Recurrence& form,
     const std::vector<int64_t> places = places_of_gates(form);
     const Tensor gates =
         gates_of<T>(form, of(kGates), of(kInputWeights), of(kInputBiases));
+    const auto ordered = [&](size_t argument) {
+      return in_order(of(argument), 0, places);
+    };
     Side<T> side{in_order(gates, gates.dim() - 1, places),
-                 in_order(of(kStateWeights), 0, places),
-                 in_order(of(kStateBiases), 0, places), of(kProjections),
+                 ordered(kStateWeights), ordered(kStateBiases),
+                 of(kProjections),
                  in_order(of(kPeepholes), 0, places_of_peepholes(form))};
+    std::optional<QuantisedWeights> quantised;
+    if (form.quantised)
+      side.quantised = &quantised.emplace(side.weights, ordered(kStateScales),
+                                          ordered(kStateZeros));
     const int64_t state = d * form.batch * form.width;
     const int64_t cells = d * form.batch * form.hidden;
     side.output = results[0].data_as<T>() + d * form.width;
@@ -387,7 +358,8 @@ constexpr OpRow kRecurrenceRows[] = {
                "peepholes=(), batch_sizes=None, lengths=None, cell='lstm', "
                "direction='forward', activations=(), alphas=(), betas=(), "
                "clip=None, coupled=False, linear_before_reset=True, "
-               "gate_order=(), strict=False, input_weights=(), input_biases=()",
+               "gate_order=(), strict=False, input_weights=(), "
+               "input_biases=(), state_scales=(), state_zeros=()",
                "fxjit.recurrence", infer_recurrence, run_recurrence)
         .stating(
             {.routine = RoutineKind::recurrence, .flops = recurrence_flops}),

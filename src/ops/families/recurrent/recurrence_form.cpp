@@ -112,14 +112,19 @@ void read_direction(Recurrence& form, std::string_view name) {
   form.reversed = {name == "reverse", true};
 }
 
-void check(const Recurrence& form, const Tensor& tensor, const Dims& sizes,
-           const char* what) {
+void check_as(DType dtype, const Tensor& tensor, const Dims& sizes,
+              const char* what) {
   if (tensor.sizes() != sizes)
     runtime_error("recurrence: expected ", what, " of size ", sizes, ", got ",
                   tensor.sizes());
-  if (tensor.dtype() != form.dtype)
-    runtime_error("recurrence: expected ", what, " of ", dtype_name(form.dtype),
+  if (tensor.dtype() != dtype)
+    runtime_error("recurrence: expected ", what, " of ", dtype_name(dtype),
                   ", got ", dtype_name(tensor.dtype()));
+}
+
+void check(const Recurrence& form, const Tensor& tensor, const Dims& sizes,
+           const char* what) {
+  check_as(form.dtype, tensor, sizes, what);
 }
 
 // One tensor of these sizes per direction, or none at all.
@@ -160,6 +165,26 @@ void read_sizes(Recurrence& form, const OpCall& call) {
   if (form.packed) form.rows = gates[0].sizes()[0];
 }
 
+// Weights of the layer's type or, with scales, of i8 or u8.
+void check_state_weights(Recurrence& form, const OpCall& call, int64_t sums) {
+  form.quantised =
+      check_list(form, call, kStateScales, {sums}, "scales of weights", false);
+  const bool zeros = check_list(form, call, kStateZeros, {sums},
+                                "zero points of weights", form.quantised);
+  const Dims sizes{sums, form.width};
+  if (!form.quantised && !zeros)
+    return void(check_list(form, call, kStateWeights, sizes, "weights", true));
+  if (form.dtype != DType::f32) no_kernel("quantised recurrence", form.dtype);
+  const std::vector<Tensor> weights = tensors_arg(call, kStateWeights);
+  const DType kind = weights.empty() ? DType::i8 : weights[0].dtype();
+  if (static_cast<int64_t>(weights.size()) != form.directions ||
+      (kind != DType::i8 && kind != DType::u8))
+    runtime_error("recurrence: expected ", form.directions,
+                  " weights of 8 bits beside scales, got ", weights.size(),
+                  " of ", dtype_name(kind));
+  for (const Tensor& each : weights) check_as(kind, each, sizes, "weights");
+}
+
 void check_tensors(Recurrence& form, const OpCall& call) {
   const int64_t sums = form.gates() * form.hidden;
   const int64_t each = form.has_inputs ? form.features : sums;
@@ -173,7 +198,7 @@ void check_tensors(Recurrence& form, const OpCall& call) {
       check_list(form, call, kInputBiases, {sums}, "input biases", false);
   if (form.input_biased && !form.has_inputs)
     runtime_error("recurrence: input biases are of a product with inputs");
-  check_list(form, call, kStateWeights, {sums, form.width}, "weights", true);
+  check_state_weights(form, call, sums);
   form.biased = check_list(form, call, kStateBiases, {sums}, "biases", false);
   check(form, call.tensor(kHidden), {form.directions, form.batch, form.width},
         "hidden states");
@@ -249,6 +274,11 @@ Recurrence Recurrence::read(const OpCall& call) {
   if (call.has(kClip)) form.clip = call.number(kClip);
   form.coupled = call.flag(kCoupled);
   form.linear_before_reset = call.flag(kLinearBeforeReset);
+  if (form.quantised && (form.projected || form.has_inputs ||
+                         (form.cell == Cell::gru && !form.linear_before_reset)))
+    runtime_error(
+        "recurrence: quantised states are multiplied once a time, by "
+        "themselves");
   read_order(form, call[kGateOrder]);
   form.strict = call.flag(kStrict);
   return form;

@@ -45,7 +45,7 @@ InputProduct input_product(const Recurrence& form, CpuLevel level,
                            int threads) {
   if (level != CpuLevel::avx512 || form.dtype != DType::f32 ||
       !form.is_plain() || form.strict || form.packed || form.has_lengths ||
-      form.features == 0)
+      form.quantised || form.features == 0)
     return InputProduct::given;
   const int64_t sides = form.directions;
   const int64_t each = (threads + sides - 1) / sides;

@@ -1,4 +1,4 @@
-#include "src/import/onnx/float8.h"
+#include "src/import/onnx/narrow_types.h"
 
 #include <cmath>
 #include <limits>
@@ -33,6 +33,7 @@ struct Format {
   int mantissa, bias;
   double largest;
   bool infinite = false, zero_signed = false;
+  bool has_nan = true;  // Or a negative zero in its place.
 };
 
 Format format_of(CarriedType type) {
@@ -43,6 +44,8 @@ Format format_of(CarriedType type) {
       return {3, 8, 240};
     case CarriedType::f8e5m2fnuz:
       return {2, 16, 57344};
+    case CarriedType::f4e2m1:
+      return {1, 1, 6, false, true, false};
     default:
       return {3, 7, 448, false, true};
   }
@@ -74,13 +77,33 @@ Value rounded(const Call& call, const Value& given, CarriedType type) {
   const Value x = cast(call, given, DType::f32);
   const Value sizes = rounded_sizes(abs(x), format);
   const Value bounded = where(sizes > format.largest, beyond, sizes);
-  Value made = where(isnan(x), x, function("torch.copysign", {bounded, x}));
+  Value made = where(isnan(x), format.has_nan ? x : Value(-0.0),
+                     function("torch.copysign", {bounded, x}));
   if (!format.zero_signed) made = where(made == 0, 0.0, made);
   return cast(call, made, DType::f16);
 }
 
+bool is_integer(CarriedType type) {
+  return packed_bits(type) > 0 && carrier_of(type) != DType::f16;
+}
+
+// Whole numbers of which the lowest bits are kept.
+Value wrapped(const Call& call, const Value& given, CarriedType type) {
+  const int64_t most = int64_t{1} << packed_bits(type);
+  const int64_t sign = carrier_of(type) == DType::i8 ? most / 2 : 0;
+  const Value whole = cast(call, given, DType::i32);
+  return cast(call, bitwise_and(whole + sign, most - 1) - sign,
+              carrier_of(type));
+}
+
+// Numbers of any type as those of a narrow one.
+Value converted(const Call& call, const Value& given, CarriedType type) {
+  return is_integer(type) ? wrapped(call, given, type)
+                          : rounded(call, given, type);
+}
+
 CarriedType type_of(const Call& call, size_t i) {
-  return call.has(i) ? call.operand(i).float8 : CarriedType::none;
+  return call.has(i) ? call.operand(i).narrow : CarriedType::none;
 }
 
 // That of the inputs `which`.
@@ -93,10 +116,10 @@ CarriedType type_among(const Call& call, InputBits which) {
 
 // What an attribute states for the results.
 CarriedType stated(const Call& call) {
-  if (const int64_t type = stated_type(call)) return float8_of(type);
+  if (const int64_t type = stated_type(call)) return narrow_type_of(type);
   const AttributeInfo* const value = call.node().find("value");
   return value && value->tensor
-             ? float8_of(read_tensor_info(*value->tensor).data_type)
+             ? narrow_type_of(read_tensor_info(*value->tensor).data_type)
              : CarriedType::none;
 }
 
@@ -120,7 +143,7 @@ Value dequantized(const Call& call) {
 }
 
 Results marked(Results results, CarriedType type) {
-  for (Operand& result : results.items) result.float8 = type;
+  for (Operand& result : results.items) result.narrow = type;
   return results;
 }
 
@@ -132,18 +155,18 @@ Results quantized_to(const Call& call, CarriedType type) {
 
 }  // namespace
 
-CarriedType float8_of(int64_t element_type) {
+CarriedType narrow_type_of(int64_t element_type) {
   const CarriedType type = carried_type_of(element_type);
-  return carrier_of(type) == DType::f16 ? type : CarriedType::none;
+  return bits_type_of(type) == DType::u8 ? type : CarriedType::none;
 }
 
-CarriedType float8_of(const TypeInfo& type) {
+CarriedType narrow_type_of(const TypeInfo& type) {
   const TypeInfo* inner = &type;
   while (!inner->element.empty()) inner = &inner->element[0];
-  return float8_of(inner->element_type);
+  return narrow_type_of(inner->element_type);
 }
 
-std::optional<Results> float8_results(Call& call, const OpRow& row) {
+std::optional<Results> narrow_results(Call& call, const OpRow& row) {
   const CarriedType given = type_among(call, kAllInputs);
   const CarriedType named = stated(call);
   if (given == CarriedType::none && named == CarriedType::none)
@@ -151,14 +174,18 @@ std::optional<Results> float8_results(Call& call, const OpRow& row) {
   const CarriedType target = row.op == "CastLike" ? type_of(call, 1) : named;
   if (row.op == "Cast" || row.op == "CastLike") {
     if (target == CarriedType::none) return run_row(row, call);
-    return marked(rounded(call, call[0], target), target);
+    return marked(converted(call, call[0], target), target);
   }
   if (row.op == "Constant" || row.op == "ConstantOfShape")
     return marked(run_row(row, call), named);
   if (row.op == "DequantizeLinear" && type_of(call, 0) != CarriedType::none)
-    return dequantized(call);
-  if (row.op == "QuantizeLinear" && type_of(call, 0) == CarriedType::none)
-    return quantized_to(call, call.has(2) ? type_of(call, 2) : named);
+    return is_integer(type_of(call, 0)) ? run_row(row, call)
+                                        : Results(dequantized(call));
+  if (row.op == "QuantizeLinear" && type_of(call, 0) == CarriedType::none) {
+    const CarriedType made = call.has(2) ? type_of(call, 2) : named;
+    return is_integer(made) ? marked(run_row(row, call), made)
+                            : quantized_to(call, made);
+  }
   const InputBits* const move = find_move(row.op);
   if (!move || named != CarriedType::none || !row.domain.empty())
     call.fail(

@@ -1,5 +1,5 @@
-// Real numbers of 8 bits, which float16 carries: ops that make them, move them
-// and read them.
+// Real numbers of 8 bits, and numbers of 2 and 4 bits, which float16, int8 and
+// uint8 carry: ops that make them, move them and read them.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 namespace fxjit::onnx {
 
 // One of these types by TensorProto's number; none for all others.
-CarriedType float8_of(int64_t element_type);
-CarriedType float8_of(const TypeInfo& type);
+CarriedType narrow_type_of(int64_t element_type);
+CarriedType narrow_type_of(const TypeInfo& type);
 
 // The results of a node that has inputs or results of such types, marked with
 // the type; none for other nodes. Fails, and names the type, for ops that would
 // compute with these numbers.
-std::optional<Results> float8_results(Call& call, const OpRow& row);
+std::optional<Results> narrow_results(Call& call, const OpRow& row);
 
 }  // namespace fxjit::onnx
