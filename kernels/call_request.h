@@ -25,9 +25,9 @@ struct CallRequest {
   weights::Packer* packer = nullptr;       // There if one of `constants` is.
   const program::RowStep* tail = nullptr;  // See CallSpec::tail.
 
-  // Constant `i`, packed as `form` says; null if the tensor is no constant.
-  weights::Block packed(size_t i, const weights::OwnFormat& form) const {
-    return constants[i].defined() ? packer->get(constants[i], form) : nullptr;
+  // Constant `i`, packed as `format` says; null if the tensor is no constant.
+  weights::Block packed(size_t i, const weights::OwnFormat& format) const {
+    return constants[i].defined() ? packer->get(constants[i], format) : nullptr;
   }
 };
 

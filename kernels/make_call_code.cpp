@@ -34,8 +34,6 @@ Code make_call_code(program::CallCode code, const CallRequest& request,
   switch (code) {
     case CallCode::eager:
       return nullptr;
-    case CallCode::pool:
-      return make_pool_routine(request);
     case CallCode::cumulative_sum:
       return make_scan_routine(request);
     case CallCode::recurrence:

@@ -13,10 +13,6 @@ namespace fxjit::kernels {
 std::shared_ptr<const program::ExternCode> make_row_conv_routine(
     program::CallCode code, const CallRequest& request, int threads);
 
-// For CallCode::pool.
-std::shared_ptr<const program::ExternCode> make_pool_routine(
-    const CallRequest& request);
-
 // For CallCode::recurrence. One call computes all steps in time of one or two
 // directions.
 std::shared_ptr<const program::ExternCode> make_recurrent_routine(

@@ -1,7 +1,6 @@
 // Included by code for a CPU level (each_level.h): compiles FXJIT_LOOPS, a
 // header of loops, once per vector width, with FXJIT_LANES floats to a vector:
-// wide, as many as a register holds; narrow, half of it but four at least;
-// single, one.
+// wide, as many as a register holds; narrow, half of it but four at least.
 
 namespace wide {
 #include FXJIT_LOOPS
@@ -18,9 +17,4 @@ namespace narrow {
 #undef FXJIT_LANES
 #endif
 
-#define FXJIT_LANES 1
-namespace single {
-#include FXJIT_LOOPS
-}  // namespace single
-#undef FXJIT_LANES
 #define FXJIT_LANES FXJIT_REGISTER

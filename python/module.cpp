@@ -39,6 +39,12 @@ void register_builders(nb::module_& module) {
     const auto target = fxjit::pt2::exported_function(name);
     return !target || !target->op() || fxjit::ops::may_alias(*target->op());
   });
+  // Whether PyTorch refuses a tensor whose elements share places as the first
+  // argument of a known function that writes it.
+  module.def("refuses_shared_places", [](const std::string& name) {
+    const auto target = fxjit::pt2::exported_function(name);
+    return target->op()->row.facts.overlap != fxjit::ops::Overlap::ignored;
+  });
   // Programs' calls of `name`, which fxjit lacks, run the function from now on.
   module.def("host_function", [](const std::string& name,
                                  const nb::object& function) {

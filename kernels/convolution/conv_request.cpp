@@ -16,36 +16,19 @@ std::optional<ConvRequest> ConvRequest::read(const CallRequest& request) {
       (made.has_bias && !call.tensor(2).is_contiguous()))
     return std::nullopt;
   if (!with_work) return made;
-  const int64_t channels = made.params.output[1];
-  if (request.tail) {
-    const int64_t places = numel(made.params.output) / channels;
-    made.tail_places = places / numel(request.tail->outer);
-  } else {
-    auto work = ops::conv_post_ops_of(passes::conv_epilogue(call));
-    if (!work) return std::nullopt;
-    made.work = std::move(*work);
-  }
-  for (const Value& extra : passes::conv_extras(call))
-    made.extra_steps.push_back(
-        extra.as_tensor().numel() == channels ? 0 : channels);
+  FXJIT_CHECK(request.tail, "epilogues of convolutions are generated");
+  const int64_t places = numel(made.params.output) / made.params.output[1];
+  made.tail_places = places / numel(request.tail->outer);
+  made.extras = passes::conv_extras(call).size();
   return made;
 }
 
-ConvTail ConvRequest::tail_of(const program::StepCall& call,
-                              const PostWork& work) const {
-  return {call, tail_places, work, extra_steps.size(), output_of(call)};
-}
-
-PostWork ConvRequest::work_of(const program::StepCall& call) const {
-  PostWork made;
-  made.ops = work.data();
-  made.count = static_cast<int64_t>(work.size());
-  for (size_t i = 0; i < extra_steps.size(); ++i) {
-    made.extras[i] =
-        static_cast<const float*>(call.operands[2 + (has_bias ? 1 : 0) + i]);
-    made.steps[i] = extra_steps[i];
-  }
-  return made;
+std::optional<ConvTail> ConvRequest::tail_of(
+    const program::StepCall& call) const {
+  if (tail_places == 0) return std::nullopt;
+  return ConvTail(call, tail_places,
+                  {call.operands + output_operand() - extras, extras},
+                  output_of(call));
 }
 
 }  // namespace fxjit::kernels

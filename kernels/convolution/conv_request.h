@@ -6,27 +6,20 @@
 
 #include "kernels/call_request.h"
 #include "kernels/convolution/conv_tail.h"
-#include "kernels/convolution/post_work.h"
 #include "src/ops/eager/convolution.h"
 
 namespace fxjit::kernels {
 
 struct ConvRequest {
-  // Reads a request. nullopt if the operands are not as the ops say, or if the
-  // loops of this folder cannot compute the epilogue.
+  // Reads a request. nullopt if the operands are not as the ops say.
   static std::optional<ConvRequest> read(const CallRequest& request);
 
-  // The work of a call, with its pointers at the output's first element.
-  PostWork work_of(const program::StepCall& call) const;
-  // The generated epilogue of a call that has one. `work` must be
-  // work_of(call).
-  ConvTail tail_of(const program::StepCall& call, const PostWork& work) const;
+  // The generated epilogue of a call, if there is one.
+  std::optional<ConvTail> tail_of(const program::StepCall& call) const;
   const float* bias_of(const program::StepCall& call) const {
     return has_bias ? static_cast<const float*>(call.operands[2]) : nullptr;
   }
-  size_t output_operand() const {
-    return 2 + (has_bias ? 1 : 0) + extra_steps.size();
-  }
+  size_t output_operand() const { return 2 + (has_bias ? 1 : 0) + extras; }
   void* output_of(const program::StepCall& call) const {
     return call.operands[output_operand()];
   }
@@ -34,11 +27,9 @@ struct ConvRequest {
   ops::ConvParams params;
   bool has_bias = false;
   bool channels_last = false;  // The output's memory is [N, ..., C].
-  ops::PostOps work;
-  // If not 0, the epilogue is generated, and one of its tasks is this many
-  // places; `work` is empty then.
+  // Of one task of the epilogue; 0 where there is none.
   int64_t tail_places = 0;
-  std::vector<int64_t> extra_steps;  // Of each extra tensor: see PostWork.
+  size_t extras = 0;  // Tensors that it reads beside the sums.
 };
 
 }  // namespace fxjit::kernels

@@ -1,20 +1,22 @@
-// Runs the generated part of a convolution's epilogue
-// (src/program/convolution/tail.h) during one call.
+// Runs the generated epilogue of a convolution (src/program/convolution/tail.h)
+// during one call.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
-#include "kernels/convolution/post_work.h"
 #include "src/program/steps/step_code.h"
 
 namespace fxjit::kernels {
 
 class ConvTail {
  public:
+  static constexpr size_t kMostExtras = 4;
+
   // `call` has the code and must outlive this object. One task is `places`
-  // places. `work` says where the `extras` extra tensors lie.
-  ConvTail(const program::StepCall& call, int64_t places, const PostWork& work,
-           size_t extras, void* output);
+  // places. `extras` are the extra tensors.
+  ConvTail(const program::StepCall& call, int64_t places,
+           std::span<void* const> extras, void* output);
 
   // Applies the epilogue in place to `places` places from `first` on. Both must
   // be multiples of a task.
@@ -23,7 +25,7 @@ class ConvTail {
  private:
   program::KernelFn code_;
   int64_t places_;
-  void* operands_[PostWork::kMostExtras + 2];
+  void* operands_[kMostExtras + 2];
   program::StepCall call_;
 };
 

@@ -9,7 +9,6 @@
 #include "fxjit/error.h"
 #include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
-#include "src/weights/panels.h"
 
 #define FXJIT_LEVEL_CODE "kernels/convolution/grouped_loops.h"
 

@@ -5,7 +5,8 @@ inline void run(const GroupedRow&) {
   throw InternalError("loops over groups need vectors of eight floats");
 }
 #else
-#include "kernels/convolution/post_work_loops.h"
+#include "kernels/vector_loops.h"
+// Of its vectors.
 #include "kernels/convolution/some_lanes.h"
 
 // The lanes of a row's vectors.
@@ -107,17 +108,6 @@ struct GroupedBlock {
       for (int i = 0; i < kPlaces; ++i)
         results[i] += __builtin_shuffle(sums[t][i], turned);
     }
-    finish(results);
-  }
-
-  FXJIT_INLINE void finish(Vector (&results)[kPlaces]) const {
-    for (int64_t i = 0; i < row.work.count; ++i)
-      apply(row.work.ops[i], results, [&](int tensor, int at) FXJIT_FORCED {
-        const float* extra = row.work.extras[tensor];
-        const int64_t apart = row.work.steps[tensor];
-        return apart == 0 ? lanes.for_channels(extra)
-                          : lanes.read(extra + (place + at * row.span) * apart);
-      });
     float* to = row.output + place * row.output_step;
 #pragma GCC unroll 16
     for (int i = 0; i < kPlaces; ++i)
@@ -130,7 +120,7 @@ struct GroupedBlock {
   Integers inside_first, inside_last;
 };
 
-// A function of its own, since work on results makes it long.
+// A function of its own, since it is long.
 template <int kInputs, int kPlaces, int kStep, bool kEnds>
 [[gnu::noinline]] void block(const GroupedRow& row, const Lanes& lanes,
                              int64_t place) {

@@ -1,7 +1,7 @@
 // The loops of image_conv.cpp, once per CPU level and vector width
 // (vector_widths.h).
 
-#include "kernels/convolution/post_work_loops.h"
+#include "kernels/vector_loops.h"
 
 // Vectors of features: of the first one, and from each to the next, which may
 // overlap.
@@ -56,12 +56,6 @@ FXJIT_INLINE void block(const ImageRow& row, int64_t place, Features at,
           for (int64_t w = width.first; w < width.last; ++w) add_tap();
         }
       }
-  for (int64_t i = 0; i < row.work.count; ++i)
-    apply(row.work.ops[i], sums, [&](int tensor, int sum) FXJIT_FORCED {
-      return load(row.work.extras[tensor] + feature +
-                  (place + sum / kVectors) * row.work.steps[tensor] +
-                  sum % kVectors * apart);
-    });
   float* to = row.output + place * features + feature;
 #pragma GCC unroll 32
   for (int i = 0; i < kSums; ++i)

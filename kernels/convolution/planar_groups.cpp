@@ -13,7 +13,6 @@
 #include "src/support/machine/cache_line.h"
 #include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
-#include "src/weights/panels.h"
 
 #define FXJIT_LEVEL_CODE "kernels/convolution/planar_groups_loops.h"
 
@@ -98,7 +97,6 @@ void PlanarGroups::run_tile(const Data& data, const PlaneTile& tile,
       .bias = data.bias,
       .output = data.output + place * channels_,
       .output_step = channels_,
-      .work = data.work.at(place),
       .planes = data.scratch + layout_.lead,
       .results = data.scratch + layout_.plane_floats(),
       .groups = part_groups_,
@@ -112,7 +110,6 @@ void PlanarGroups::run_tile(const Data& data, const PlaneTile& tile,
     part.weight += channels * inputs_ * taps();
     if (part.bias) part.bias += channels;
     part.output += channels;
-    part.work = part.work.at(0, channels);
   }
 }
 

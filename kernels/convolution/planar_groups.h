@@ -74,7 +74,6 @@ struct PlanePart {
   const float* bias;  // Or null.
   float* output;
   int64_t output_step;  // From place to place.
-  PostWork work;
   float* planes;
   float* results;
   int64_t groups, inputs;

@@ -28,13 +28,6 @@ FXJIT_INLINE void finish_channels(const PlanePart& part,
         gather_used(load(results + (channel + i) * PlaneLayout::kResult), used);
     if (part.bias) x[i] += part.bias[channel + i];
   }
-  for (int64_t op = 0; op < part.work.count; ++op)
-    apply(part.work.ops[op], x, [&](int tensor, int i) FXJIT_FORCED {
-      const float* extra = part.work.extras[tensor] + channel + i;
-      const int64_t apart = part.work.steps[tensor];
-      return apart == 0 ? Vector{} + *extra
-                        : load_apart(extra + place * apart, apart, count);
-    });
   float* to = part.output + place * part.output_step + channel;
 #pragma GCC unroll 2
   for (int i = 0; i < kFours; ++i) {

@@ -1,6 +1,6 @@
 // Channels of places that lie apart become vectors of places, and back: for
 // loops with vectors of sixteen or eight floats.
-#include "kernels/convolution/post_work_loops.h"
+#include "kernels/vector_loops.h"
 
 FXJIT_INLINE uint16_t mask_of(Integers lanes) {
 #if FXJIT_LANES == 16
@@ -46,13 +46,6 @@ FXJIT_INLINE Vector gather_used(Vector x, uint16_t used) {
       _mm256_permutevar8x32_ps(reinterpret_cast<__m256>(x),
                                _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(bytes))));
 #endif
-}
-
-// `count` numbers that lie `apart`.
-FXJIT_INLINE Vector load_apart(const float* from, int64_t apart, int count) {
-  Vector x{};
-  for (int i = 0; i < count; ++i) x[i] = from[i * apart];
-  return x;
 }
 
 // In each quarter of sixteen lanes, or half of eight, of two vectors: the first

@@ -79,7 +79,6 @@ ConvRow RowConv::row_at(const Data& data, int64_t index,
       .places = width.places,
       .place_step = width.stride * width.step,
       .whole = whole_,
-      .work = data.work.at(place, channel),
       .ahead = {}};
 }
 

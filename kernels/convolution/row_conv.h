@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "fxjit/cpu_level.h"
 #include "fxjit/tensor.h"
-#include "kernels/convolution/post_work.h"
 #include "kernels/shape_cache.h"
 #include "src/ops/eager/convolution.h"
 #include "src/program/convolution/axis.h"
@@ -58,7 +58,6 @@ struct ConvRow {
   int64_t places;
   int64_t place_step;  // In the input, from one place to the next.
   TapRange whole;      // Places that see all taps of the width.
-  PostWork work;       // At the first place's first channel.
   RowAhead ahead;
 };
 
@@ -73,7 +72,6 @@ class RowConv {
     const float* packed;  // By pack().
     const float* bias;    // Or null.
     float* output;        // [N, ..., channels]
-    PostWork work;        // At the output's first element.
     CpuLevel level = host_cpu_level();
     float* scratch = nullptr;  // scratch_bytes(), aligned to cache lines.
   };
@@ -94,8 +92,8 @@ class RowConv {
   void pack(const float* weight, float* packed) const;
 
  protected:
-  // Row number `index`, counted through all images. Bias, output and work begin
-  // at `channel`. The result refers to the axes of this object.
+  // Row number `index`, counted through all images. Bias and output begin at
+  // `channel`. The result refers to the axes of this object.
   ConvRow row_at(const Data& data, int64_t index, int64_t channel = 0) const;
 
   // Calls work(index, part) for rows [begin, end) and for each of `parts` parts

@@ -54,7 +54,6 @@ class RowConvRoutine : public program::ExternCode {
     data.input = static_cast<const float*>(call.operands[0]);
     data.bias = request_.bias_of(call);
     data.output = static_cast<float*>(request_.output_of(call));
-    data.work = request_.work_of(call);
     data.level = level_;
     data.scratch = reinterpret_cast<float*>(call.scratch + own_packed_bytes());
     if (packed_) {
@@ -72,18 +71,18 @@ class RowConvRoutine : public program::ExternCode {
  private:
   void run_rows(const program::StepCall& call, const typename Conv::Data& data,
                 int64_t begin, int64_t end) const {
-    if (request_.tail_places == 0) return conv_.run(data, begin, end);
+    const auto tail = request_.tail_of(call);
+    if (!tail) return conv_.run(data, begin, end);
     // Loops share what they read between this many rows; more while results
     // stay in the first-level cache.
     constexpr int64_t kLeastRows = 8, kCachedFloats = 4 << 10;
     const int64_t places = conv_.row_places();
     const int64_t rows = std::max<int64_t>(
         kLeastRows, kCachedFloats / (places * request_.params.output[1]));
-    const ConvTail tail = request_.tail_of(call, data.work);
     for (int64_t first = begin; first < end; first += rows) {
       const int64_t last = std::min(first + rows, end);
       conv_.run(data, first, last);
-      tail.run(first * places, (last - first) * places);
+      tail->run(first * places, (last - first) * places);
     }
   }
 

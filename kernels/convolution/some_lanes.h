@@ -1,5 +1,5 @@
 // Some lanes of a vector and memory that may end behind them: included after
-// post_work_loops.h.
+// vector_loops.h.
 
 FXJIT_INLINE Integers load_lanes(const int32_t* from) {
   Integers v;

@@ -12,21 +12,17 @@ class ConvCode : public program::PrimitiveCode {
   ConvCode(ConvRequest request, std::shared_ptr<const Convolution> conv,
            const CallRequest& call)
       : request_(std::move(request)), conv_(std::move(conv)) {
-    if (conv_->packed_bytes() == 0) return;
     packed_ = call.packed(
         1, {weights::Reader::convolution, conv_->packed_key(),
             conv_->packed_bytes(),
             [&](const void* from, std::byte* to) { conv_->pack(from, to); },
             call.constants[1].defined() &&
                 call.constants[1].dtype() == DType::f32});
-    packs_each_call_ = !packed_;
   }
 
   // Without work behind it.
   std::vector<program::PrimitiveArgument> arguments() const override {
-    if (!packed_ || !request_.work.empty() || request_.tail_places > 0 ||
-        !conv_->alone())
-      return {};
+    if (!packed_ || request_.tail_places > 0 || !conv_->alone()) return {};
     using Kind = program::PrimitiveArgument::Kind;
     std::vector<program::PrimitiveArgument> all = {
         {Kind::operand, 0},
@@ -40,16 +36,11 @@ class ConvCode : public program::PrimitiveCode {
     return conv_->alone()->bind_for_driver();
   }
 
-  int64_t tasks() const override {
-    return packs_each_call_ ? 1 : conv_->tasks();
-  }
+  int64_t tasks() const override { return packed_ ? conv_->tasks() : 1; }
   size_t scratch_bytes() const override {
-    return conv_->scratch_bytes() +
-           (packs_each_call_ ? conv_->packed_bytes() : 0);
+    return conv_->scratch_bytes() + (packed_ ? 0 : conv_->packed_bytes());
   }
-  bool reads(size_t operand) const override {
-    return operand != 1 || !packed_ || conv_->reads_plain_weight();
-  }
+  bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
     return "oneDNN conv " + conv_->describe();
   }
@@ -59,22 +50,19 @@ class ConvCode : public program::PrimitiveCode {
            int64_t end) const override {
     ConvData data;
     data.input = call.operands[0];
-    data.weight = call.operands[1];
     data.bias = request_.bias_of(call);
     data.output = request_.output_of(call);
-    data.work = request_.work_of(call);
-    std::optional<ConvTail> tail;
-    if (request_.tail_places > 0)
-      data.tail = &tail.emplace(request_.tail_of(call, data.work));
+    const auto tail = request_.tail_of(call);
+    data.tail = tail ? &*tail : nullptr;
     std::byte* scratch = call.scratch;
     bool good = true;
-    if (packs_each_call_) {
-      good = conv_->try_pack(data.weight, scratch);
+    if (packed_) {
+      data.packed = packed_->data();
+    } else {
+      good = conv_->try_pack(call.operands[1], scratch);
       data.packed = scratch;
       scratch += conv_->packed_bytes();
       end = conv_->tasks();
-    } else if (packed_) {
-      data.packed = packed_->data();
     }
     if (!good || !conv_->run(data, scratch, begin, end))
       *call.status = program::kFailed;
@@ -83,8 +71,7 @@ class ConvCode : public program::PrimitiveCode {
  private:
   ConvRequest request_;
   std::shared_ptr<const Convolution> conv_;
-  weights::Block packed_;
-  bool packs_each_call_ = false;
+  weights::Block packed_;  // Null where each call packs.
 };
 
 }  // namespace
@@ -99,8 +86,7 @@ std::shared_ptr<const program::ExternCode> make_conv_code(
   if (!shape) return nullptr;
   if (asked->channels_last) put_channels_last(*shape);
   const bool with_tail = asked->tail_places > 0;
-  auto conv =
-      Convolution::make(*shape, threads, with_tail || !asked->work.empty());
+  auto conv = Convolution::make(*shape, threads, with_tail);
   // Few places are cut into some channels each.
   if (conv && with_tail && !conv->gives_places())
     conv = Convolution::make(*shape, 1);

@@ -104,10 +104,10 @@ std::optional<ConvSlice> rows(const ConvSlice& from, int64_t first,
 }
 
 // Slices by rows copy each input element between layouts once, slices by
-// channels read each weight once. A product copies nothing.
+// channels read each weight once.
 bool prefers_channels(const ConvShape& shape) {
   constexpr int64_t kManyWeights = 256 << 10;
-  return shape.product_places() > 0 || numel(shape.weight) > kManyWeights;
+  return numel(shape.weight) > kManyWeights;
 }
 
 using Slices = std::vector<ConvSlice>;
@@ -163,16 +163,6 @@ int64_t run_of_places(const Dims& sizes, const Dims& strides) {
     next *= sizes[d];
   }
   return next;
-}
-
-int64_t ConvShape::product_places() const {
-  if (transposed || groups != 1) return 0;
-  for (int i = 0; i < spatial(); ++i)
-    if (weight[2 + i] != 1 || stride[i] != 1 || pad_before[i] != 0 ||
-        pad_after[i] != 0)
-      return 0;
-  const int64_t places = run_of_places(input, input_strides);
-  return places == run_of_places(output, output_strides) ? places : 0;
 }
 
 bool ConvShape::gives_channels_last() const {

@@ -29,9 +29,6 @@ struct ConvShape {
   bool depthwise() const {
     return groups > 1 && groups == input[1] && groups == output[1];
   }
-  // Places of an image where this is one matrix product at every place, and
-  // planes are runs of memory; else 0.
-  int64_t product_places() const;
   // Whether the output's memory is [N, ..., C] and no other order.
   bool gives_channels_last() const;
   double flops() const;

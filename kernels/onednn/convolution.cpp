@@ -15,10 +15,10 @@ constexpr size_t kAlignment = 64;
 
 std::shared_ptr<const Convolution> Convolution::make(const ConvShape& shape,
                                                      int threads,
-                                                     bool with_work) {
+                                                     bool with_tail) {
   // Half of a small second-level cache.
   constexpr int64_t kBandFloats = 128 << 10;
-  int64_t bands = with_work ? int64_t{numel(shape.output)} / kBandFloats : 0;
+  int64_t bands = with_tail ? int64_t{numel(shape.output)} / kBandFloats : 0;
   bands = (bands + threads - 1) / threads * threads;  // As many for each.
   std::shared_ptr<Convolution> made(new Convolution);
   made->channels_ = shape.output_channels();
@@ -32,9 +32,7 @@ bool Convolution::add(const ConvSlice& slice) {
   const ConvPrimitive* primitive = primitive_for(slice.shape);
   if (!primitive) return false;
   const auto item = static_cast<int64_t>(dtype_size(slice.shape.dtype));
-  const int64_t weight = primitive->packed_weights()
-                             ? packed_place(slice, *primitive)
-                             : slice.weight * item;
+  const int64_t weight = packed_place(slice, *primitive);
   slices_.push_back({primitive, slice.input * item, slice.bias * item,
                      slice.output * item, weight,
                      numel(slice.shape.output) / slice.shape.output_channels(),
@@ -47,13 +45,12 @@ const ConvPrimitive* Convolution::primitive_for(const ConvShape& shape) {
   const ShapeKey key = shape.key();
   for (const auto& [known, primitive] : primitives_)
     if (known == key) return primitive.get();
-  std::unique_ptr<ConvPrimitive> made = make_pointwise_conv(shape);
   // Slices by rows share their weights, so they must agree on the form.
   const_dnnl_memory_desc_t weights = nullptr;
   if (!primitives_.empty() && !packings_.empty() &&
       same_desc(packings_.back().plain.get(), plain_weights(shape).get()))
     weights = packings_.back().packed;
-  if (!made) made = make_direct_conv(shape, weights);
+  std::unique_ptr<ConvPrimitive> made = make_direct_conv(shape, weights);
   if (!made) return nullptr;
   primitives_.emplace_back(key, std::move(made));
   return primitives_.back().second.get();
@@ -77,12 +74,6 @@ int64_t Convolution::packed_place(const ConvSlice& slice,
   packed_key_.insert(packed_key_.end(), {source, static_cast<int64_t>(bytes)});
   packed_key_.insert(packed_key_.end(), shape.begin(), shape.end());
   return target;
-}
-
-bool Convolution::reads_plain_weight() const {
-  return std::any_of(slices_.begin(), slices_.end(), [](const Slice& slice) {
-    return slice.primitive->packed_weights() == nullptr;
-  });
 }
 
 std::string Convolution::describe() const {
@@ -120,22 +111,14 @@ bool Convolution::run(const ConvData& data, std::byte* scratch, int64_t begin,
     const Slice& slice = slices_[static_cast<size_t>(i)];
     ConvData part;
     part.input = static_cast<const std::byte*>(data.input) + slice.input;
-    if (slice.primitive->packed_weights())
-      part.packed = data.packed + slice.weight;
-    else
-      part.weight = static_cast<const std::byte*>(data.weight) + slice.weight;
+    part.packed = data.packed + slice.weight;
     if (data.bias)
       part.bias = static_cast<const std::byte*>(data.bias) + slice.bias;
     part.output = static_cast<std::byte*>(data.output) + slice.output;
     good = slice.primitive->run(part, scratch) && good;
-    const int64_t first = slice.output / int64_t{sizeof(float)};
-    if (data.tail) {
-      data.tail->run(first / channels_, slice.places);
-    } else if (data.work.count > 0) {
-      run_post_work(data.work.at(first / channels_, first % channels_),
-                    static_cast<float*>(part.output), slice.places,
-                    slice.channels);
-    }
+    if (data.tail)
+      data.tail->run(slice.output / int64_t{sizeof(float)} / channels_,
+                     slice.places);
   }
   return good;
 }

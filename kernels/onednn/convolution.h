@@ -9,21 +9,19 @@
 #include <vector>
 
 #include "kernels/convolution/conv_tail.h"
-#include "kernels/convolution/post_work.h"
 #include "kernels/onednn/conv_shape.h"
 #include "kernels/onednn/descriptor.h"
-#include "kernels/onednn/matmul.h"
+#include "kernels/onednn/primitive.h"
+#include "kernels/shape_cache.h"
 
 namespace fxjit::kernels::onednn {
 
 struct ConvData {
   const void* input = nullptr;
-  const void* weight = nullptr;  // As the shape says.
   const std::byte* packed = nullptr;
   const void* bias = nullptr;
   void* output = nullptr;
-  PostWork work;                   // Of outputs with channels last.
-  const ConvTail* tail = nullptr;  // Of the same.
+  const ConvTail* tail = nullptr;  // Of outputs with channels last.
 };
 
 // Primitives for a slice of one shape.
@@ -32,7 +30,6 @@ class ConvPrimitive {
   virtual ~ConvPrimitive() = default;
   virtual std::string describe() const = 0;
   virtual size_t scratch_bytes() const = 0;
-  // Null when weights are read as they lie.
   virtual const_dnnl_memory_desc_t packed_weights() const = 0;
   // Pointers are those of the slice. See Primitive::run.
   virtual bool run(const ConvData& data, std::byte* scratch) const = 0;
@@ -43,12 +40,12 @@ class ConvPrimitive {
 
 class Convolution {
  public:
-  // Null when oneDNN has no fast implementation. `with_work`: run() will be
-  // given some, so slices are small enough to stay in the cache until then.
+  // Null when oneDNN has no fast implementation. `with_tail`: run() will be
+  // given one, so slices are small enough to stay in the cache until then.
   // Throws Failure.
   static std::shared_ptr<const Convolution> make(const ConvShape& shape,
                                                  int threads,
-                                                 bool with_work = false);
+                                                 bool with_tail = false);
 
   int64_t tasks() const { return static_cast<int64_t>(slices_.size()); }
   // That of the only slice, as ConvPrimitive::alone; null where there are more.
@@ -58,10 +55,7 @@ class Convolution {
   // Whether every slice gives all channels of its places.
   bool gives_places() const;
   size_t scratch_bytes() const { return scratch_bytes_; }
-  // 0 when weights are read as they lie.
   size_t packed_bytes() const { return packed_bytes_; }
-  // Whether some slice reads the weight as it is.
-  bool reads_plain_weight() const;
   // The key of the packed weights: equal keys mean equal bytes for equal
   // weights.
   const ShapeKey& packed_key() const { return packed_key_; }
@@ -80,7 +74,7 @@ class Convolution {
   struct Slice {
     const ConvPrimitive* primitive;
     int64_t input, bias, output;  // Byte offsets.
-    int64_t weight;               // Into the plain or the packed weights.
+    int64_t weight;               // Into the packed weights.
     int64_t places, channels;     // The output's: a run of memory where there
                                   // is work.
   };
@@ -114,7 +108,5 @@ MemoryDesc plain_weights(const ConvShape& shape);
 // Failure.
 std::unique_ptr<ConvPrimitive> make_direct_conv(
     const ConvShape& shape, const_dnnl_memory_desc_t weights);
-// For products on planes large enough; null otherwise.
-std::unique_ptr<ConvPrimitive> make_pointwise_conv(const ConvShape& shape);
 
 }  // namespace fxjit::kernels::onednn

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "fxjit/tensor.h"
 #include "fxjit/thread_pool.h"
 #include "kernels/onednn/eager.h"
 #include "kernels/onednn/matmul_slices.h"

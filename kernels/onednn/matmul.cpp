@@ -83,7 +83,7 @@ Attributes attributes_of(const MatmulShape& shape,
   if (adds_bias_behind(shape))
     append_addition(made, added_desc(shape, shape.dtype, 0));
   for (const MatmulPostOp& op : post_ops) {
-    if (op.kind == ops::PostKind::gelu)
+    if (op.kind == MatmulPostOp::Kind::gelu)
       check(dnnl_post_ops_append_eltwise(made, dnnl_eltwise_gelu_erf, 0, 0),
             "appending a gelu");
     else
@@ -181,7 +181,7 @@ std::shared_ptr<const Matmul> Matmul::make(
   if (shape.bias)
     arguments.push_back(bias_behind ? addition(0) : DNNL_ARG_BIAS);
   for (size_t i = 0; i < post_ops.size(); ++i)
-    if (post_ops[i].kind == ops::PostKind::add)
+    if (post_ops[i].kind == MatmulPostOp::Kind::add)
       arguments.push_back(addition(i + (bias_behind ? 1 : 0)));
   const size_t dense_bytes = through_scratch ? dense_result_bytes(shape) : 0;
   return std::shared_ptr<const Matmul>(

@@ -8,7 +8,6 @@
 #include "kernels/onednn/primitive.h"
 #include "kernels/shape_cache.h"
 #include "src/ops/eager/matmul.h"
-#include "src/ops/eager/post_ops.h"
 
 namespace fxjit::kernels::onednn {
 
@@ -26,7 +25,8 @@ struct MatmulShape : ops::MatmulSizes {
 
 // What to do to the sum before it is stored, in this order.
 struct MatmulPostOp {
-  ops::PostKind kind = ops::PostKind::add;  // Or gelu.
+  enum class Kind : uint8_t { add, gelu };
+  Kind kind = Kind::add;
   // The stride of the added f32 matrix [rows, columns]; 0 or more.
   int64_t row_stride = 0;
   int operand = -1;  // Where the caller has that matrix.

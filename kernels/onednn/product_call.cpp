@@ -94,24 +94,48 @@ std::optional<Product> addmm_product(const ops::OpCall& call) {
   return product;
 }
 
-// Whether oneDNN can do `op` of the step's epilogue, which is then added to
-// `to`. The first addition is the bias where it is a row.
-bool append(const ops::PostOp& op, const program::TileStep& step, Product& to) {
-  if (op.kind == ops::PostKind::gelu) {
-    to.post_ops.push_back({op.kind});
-    return true;
-  }
-  if (op.kind != ops::PostKind::add) return false;
-  const program::TileAccess& extra =
-      step.extras[static_cast<size_t>(op.tensor)];
+// Adds tensor `i` to the sums. The first addition is the bias where it is a
+// row. False where oneDNN cannot.
+bool append_addition(const program::TileStep& step, int i, Product& to) {
+  const program::TileAccess& extra = step.extras[static_cast<size_t>(i)];
   if (extra.dtype != DType::f32 || extra.column != 1 || extra.row < 0)
     return false;
-  const int operand = op.tensor + 2;
+  const int operand = i + 2;
   if (extra.row == 0 && to.post_ops.empty() && to.bias < 0)
     to.bias = operand;
   else
-    to.post_ops.push_back({op.kind, extra.row, operand});
+    to.post_ops.push_back({MatmulPostOp::Kind::add, extra.row, operand});
   return true;
+}
+
+// Whether the epilogue is a chain of additions and gelu from the sums on, which
+// oneDNN has as post-ops: they are added to `to`.
+bool append_epilogue(const program::TileStep& step, Product& to) {
+  const std::vector<ScalarInstr>& instrs = step.epilogue.instrs;
+  // The tensor that an instruction reads, counted from 0; -1: none.
+  const auto tensor = [&](int32_t id) {
+    const ScalarInstr& instr = instrs[static_cast<size_t>(id)];
+    return instr.prim == Prim::input ? instr.slot - 1 : -1;
+  };
+  int32_t value = -1;
+  for (int32_t id = 0; id < static_cast<int32_t>(instrs.size()); ++id) {
+    const ScalarInstr& instr = instrs[static_cast<size_t>(id)];
+    const int32_t left = instr.args[0], right = instr.args[1];
+    if (prim_arity(instr.prim) == 0) {
+      if (instr.prim == Prim::input && instr.slot == 0) value = id;
+      continue;
+    }
+    if (instr.prim == Prim::gelu && left == value) {
+      to.post_ops.push_back({MatmulPostOp::Kind::gelu});
+    } else if (instr.prim == Prim::add && (left == value) != (right == value)) {
+      const int extra = tensor(left == value ? right : left);
+      if (extra < 0 || !append_addition(step, extra, to)) return false;
+    } else {
+      return false;
+    }
+    value = id;
+  }
+  return step.epilogue.results == std::vector<int32_t>{value};
 }
 
 }  // namespace
@@ -129,12 +153,10 @@ std::optional<Product> read_product(const program::TileStep& step) {
       step.rows == 0 || step.columns == 0 || step.depth == 0)
     return std::nullopt;
   const program::TileAccess& out = step.outputs[0];
-  const auto work = ops::post_ops_of(step.epilogue);
-  if (out.dtype != DType::f32 || out.column != 1 || !work) return std::nullopt;
+  if (out.dtype != DType::f32 || out.column != 1) return std::nullopt;
   Product product;
   product.output = static_cast<int>(2 + step.extras.size());
-  for (const ops::PostOp& op : *work)
-    if (!append(op, step, product)) return std::nullopt;
+  if (!append_epilogue(step, product)) return std::nullopt;
   MatmulShape& shape = product.shape;
   shape.bias = product.bias >= 0;
   shape.rows = step.rows, shape.columns = step.columns;

@@ -76,7 +76,7 @@ class ProductCode : public program::PrimitiveCode {
     all.push_back({Kind::operand, product_.output});
     if (product_.bias >= 0) all.push_back({Kind::operand, product_.bias});
     for (const MatmulPostOp& op : product_.post_ops)
-      if (op.kind == ops::PostKind::add)
+      if (op.kind == MatmulPostOp::Kind::add)
         all.push_back({Kind::operand, op.operand});
     all.push_back({Kind::scratch});
     return all;
@@ -119,7 +119,7 @@ class ProductCode : public program::PrimitiveCode {
     std::array<const void*, kMostAdditions> added;
     size_t count = 0;
     for (const MatmulPostOp& op : product_.post_ops)
-      if (op.kind == ops::PostKind::add)
+      if (op.kind == MatmulPostOp::Kind::add)
         added[count++] =
             at(op.operand, slice.row * op.row_stride + slice.column);
     return part.matmul->run(
@@ -164,7 +164,7 @@ std::shared_ptr<const program::ExternCode> make_product_of_panels(
     const program::TileStep& step, int threads) {
   const auto product = read_product(step);
   if (!product ||
-      std::ranges::count(product->post_ops, ops::PostKind::add,
+      std::ranges::count(product->post_ops, MatmulPostOp::Kind::add,
                          &MatmulPostOp::kind) > ProductCode::kMostAdditions)
     return nullptr;
   // A residual is read in whole rows only, so columns cannot always be cut.

@@ -1,6 +1,7 @@
 // The loops of step.cpp, once per CPU level (each_level.h).
 
-#include "kernels/convolution/post_work_loops.h"
+#include "kernels/vector_loops.h"
+// Of its vectors.
 #include "kernels/recurrence/cell_loops.h"
 
 // Vectors of sums in a tile.

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "src/ops/eager/post_ops.h"
 #include "src/support/machine/vector_lanes.h"
 #include "src/weights/panels.h"
 

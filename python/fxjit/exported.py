@@ -147,11 +147,22 @@ def _is_lacking(target):
     return isinstance(target, torch._ops.OpOverload) and not is_known(target)
 
 
-# Writes of which PyTorch refuses tensors whose elements share places, beside pointwise ones.
-_APART = {"put_", "index_put_", "index_reduce_", "index_add_", "index_copy_", "index_fill_", "copy_",
-          "scatter_", "scatter_add_", "scatter_reduce_", "masked_scatter_", "masked_fill_"}
-# Those that PyTorch takes, since all elements get the same number.
-_ALIKE = {"fill_", "zero_"}
+def _refuses_shared_places(target):
+    """Whether PyTorch refuses a tensor whose elements share places as what the function writes;
+    None where it writes no elements, or nothing is known of it."""
+    import torch
+
+    from ._fxjit import refuses_shared_places
+    from .graphs import function_name, is_known
+
+    first = next(iter(target._schema.arguments), None)
+    if not (first and first.alias_info and first.alias_info.is_write) or (
+            torch.Tag.inplace_view in target.tags):
+        return None
+    if is_known(target):
+        return refuses_shared_places(function_name(target))
+    pointwise = torch.Tag.pointwise in target.tags
+    return pointwise or target._schema.name in ("aten::put_", "aten::index_reduce_") or None
 
 
 def _refuse_overlapping_writes(program):
@@ -162,13 +173,11 @@ def _refuse_overlapping_writes(program):
     for node in program.graph.nodes:
         if not isinstance(node.target, torch._ops.OpOverload):
             continue
-        packet = node.target._schema.name.split("::")[1]
-        writes = packet in _APART | _ALIKE or (packet.endswith("_")
-                                               and torch.Tag.pointwise in node.target.tags)
-        written = node.args[0].meta.get("val") if writes and node.args else None
+        refuses = _refuses_shared_places(node.target)
+        written = node.args[0].meta.get("val") if node.args and refuses is not None else None
         if not isinstance(written, torch.Tensor) or not _has_shared_places(written):
             continue
-        if packet in _ALIKE:
+        if not refuses:
             raise NotImplementedError(
                 f"{node.target} of a tensor whose elements share places is not supported beside "
                 "calls of functions that are taken apart or stay with PyTorch")

@@ -45,6 +45,13 @@ struct NamedWork {
 };
 
 const NamedWork kWorks[] = {
+    {"relu", [](Value y, Value, Value) { return F::relu(y); }},
+    {"clipped_residual",
+     [](Value y, Value residual, Value) {
+       return clamp(y + residual, Value(-0.5), Value(6.0));
+     }},
+    {"silu", [](Value y, Value residual,
+                Value each) { return F::silu(y * each + each) + residual; }},
     {"gelu", [](Value y, Value, Value) { return F::gelu(y); }},
     {"mish", [](Value y, Value, Value) { return F::mish(y) * 0.5; }},
     {"by_channel",

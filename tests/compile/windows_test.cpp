@@ -267,5 +267,86 @@ TEST(WindowLayers, Pooling) {
   }
 }
 
+struct PoolCase {
+  const char* function;
+  Dims input;
+  ValueList args;  // Behind the input.
+};
+
+// Of one channel or column, of one image without its batch, of lines and
+// volumes, of windows that are all of the image or have very many elements.
+std::vector<PoolCase> pool_cases() {
+  const char *const max = "F.max_pool2d", *const average = "F.avg_pool2d";
+  return {
+      {max, {2, 1, 14, 15}, {3, 2, 1}},
+      {max, {2, 4, 14, 1}, {Dims{3, 1}, Dims{2, 1}}},
+      {max, {1, 4, 21, 23}, {3, Dims{2, 1}, Dims{1, 2}, Dims{2, 3}}},
+      {max, {4, 16, 16}, {2, 2, 0}},
+      {max, {1, 4, 17, 18}, {Dims{17, 18}}},
+      {max, {1, 9, 40, 41}, {Dims{16, 19}, Dims{2, 3}, Dims{8, 2}}},
+      {max, {1, 3, 50, 51}, {16, 1, 4, Dims{1, 2}, true}},
+      {max, {1, 3, 300, 9}, {Dims{300, 3}, 1, Dims{0, 1}}},
+      {"F.max_pool1d", {2, 5, 100}, {4, 3, 2}},
+      {"F.max_pool1d", {2, 5, 300}, {300}},
+      {"F.max_pool1d", {2, 3, 900}, {240, 100, 20, 2}},
+      {"F.avg_pool1d", {2, 3, 1000}, {230, 60, 100, true, false}},
+      {"F.max_pool3d",
+       {1, 3, 9, 8, 10},
+       {Dims{3, 2, 3}, Dims{2, 2, 1}, Dims{1, 0, 1}}},
+      {average, {1, 5, 14, 15}, {3, 2, 1, true, true}},
+      {average, {1, 5, 14, 15}, {Dims{3, 2}, 2, 1, false, true, 7}},
+      {average, {5, 14, 15}, {3, 2, 1}},
+      {average, {1, 6, 20, 21}, {Dims{20, 21}}},
+      {average, {1, 6, 40, 41}, {18, 3, 9, false, false}},
+      {"F.avg_pool1d", {1, 5, 64}, {3, 2, 1}},
+      {"F.avg_pool3d", {1, 2, 6, 7, 8}, {Dims{2, 3, 2}, 2, Dims{1, 1, 0}}},
+  };
+}
+
+template <typename Fn>
+void each_pool(Fn fn) {
+  for (const PoolCase& c : pool_cases()) {
+    SCOPED_TRACE(::testing::Message() << c.function << " " << c.input.str());
+    const auto pooled = [c](Value x) {
+      ValueList args{x};
+      args.insert(args.end(), c.args.begin(), c.args.end());
+      return function(c.function, args);
+    };
+    fn(pooled, c);
+  }
+}
+
+TEST(WindowLayers, PoolingOfAllKinds) {
+  Draw draw(1);
+  each_pool([&](auto pooled, const PoolCase& c) {
+    const Tensor x = random_tensor(c.input);
+    expect_right([&](DType) { return pooled; }, x);
+    if (c.function[2] == 'm') set_special(x, draw);
+    expect_right([&](DType) { return pooled; }, x);
+  });
+}
+
+// Maxima are those of the type, averages are rounded to it once.
+TEST(WindowLayers, PoolingOfNarrowTypes) {
+  each_pool([&](auto pooled, const PoolCase& c) {
+    const bool max = c.function[2] == 'm';
+    const Tensor x = random_tensor(c.input);
+    for (DType dtype : {DType::bf16, DType::i8}) {
+      if (dtype == DType::i8 && !max) continue;
+      const Tensor narrow = (Value(x) * 50.0).as_tensor().to(dtype);
+      const auto gm =
+          fx::symbolic_trace(pooled, nn::Signature({nn::ArgSpec("x")}), "f");
+      const Value wanted = gm->forward({narrow.to(DType::f64)});
+      compile(*gm, testing::options_for(host_cpu_level(), 1));
+      const Tensor got = gm->forward({narrow}).as_tensor();
+      EXPECT_EQ(got.dtype(), dtype);
+      EXPECT_EQ(testing::value_difference(got.to(DType::f64), wanted, 1e-4,
+                                          max ? 0 : 4e-3),
+                "");
+      EXPECT_THAT(report(*gm), Not(HasSubstr("not native")));
+    }
+  });
+}
+
 }  // namespace TEST_FILE
 }  // namespace fxjit

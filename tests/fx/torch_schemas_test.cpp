@@ -44,6 +44,40 @@ TEST(TorchSchemas, EveryRowCanBeRead) {
     EXPECT_NO_THROW(ops::parse_torch_schema(row.schema)) << row.name;
 }
 
+std::vector<std::string> texts(std::string_view function) {
+  std::vector<std::string> all;
+  for (const TorchSchema& schema : torch_schemas(function))
+    all.push_back(schema.text());
+  return all;
+}
+
+// torch's own, in the order of their names.
+TEST(TorchSchemas, OverloadsThatFollowFromOthers) {
+  EXPECT_EQ(
+      texts("torch.sqrt"),
+      (std::vector<std::string>{
+          "aten::sqrt.Scalar(Scalar a) -> Scalar",
+          "aten::sqrt.complex(complex a) -> complex",
+          "aten::sqrt(Tensor self) -> Tensor",
+          "aten::sqrt.float(float a) -> float",
+          "aten::sqrt.int(int a) -> float",
+          "aten::sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"}));
+  EXPECT_EQ(texts("torch.eye"),
+            (std::vector<std::string>{
+                "aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? "
+                "layout=None, Device? device=None, bool? pin_memory=None) -> "
+                "Tensor",
+                "aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, "
+                "Layout? layout=None, Device? device=None, bool? "
+                "pin_memory=None) -> Tensor",
+                "aten::eye.m_out(SymInt n, SymInt m, *, Tensor(a!) out) -> "
+                "Tensor(a!)",
+                "aten::eye.out(SymInt n, *, Tensor(a!) out) -> Tensor(a!)"}));
+  EXPECT_EQ(
+      texts("torch.sqrt_"),
+      std::vector{std::string("aten::sqrt_(Tensor(a!) self) -> Tensor(a!)")});
+}
+
 size_t fitting(std::string_view function, size_t num_args,
                const Kwargs& kwargs = {}) {
   return fitting_schemas(function, num_args, kwargs).size();

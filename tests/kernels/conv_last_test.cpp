@@ -1,5 +1,5 @@
-// Steps of conv_last and conv_last_work: results with channels innermost, and
-// what is done to them, against sums and functions in double precision.
+// Steps of conv_last: results with channels innermost, against sums in double
+// precision.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -11,27 +11,22 @@
 namespace fxjit::kernels::testing {
 namespace TEST_FILE {
 
-using ops::PostKind;
-
 class ConvLast : public ::testing::TestWithParam<ConvCase> {};
 
 TEST_P(ConvLast, StepEqualsDoublePrecision) {
-  for (const ops::PostOps& work : kConvWorks)
-    for (bool channels_last : {false, true})
-      expect_step(WorkCall(GetParam(), work, channels_last), true,
-                  kSliceThreads);
+  for (bool channels_last : {false, true})
+    expect_step(LastCall(GetParam(), channels_last), true, kSliceThreads);
 }
 
 TEST_P(ConvLast, OneThreadAndWeightsOfTheCall) {
-  const WorkCall call(GetParam(), kConvWorks[2], true);
+  const LastCall call(GetParam(), true);
   expect_step(call, true, 1);
   expect_step(call, false, 2);
 }
 
 TEST_P(ConvLast, InterpretedEqualsDoublePrecision) {
-  const WorkCall call(GetParam(), kConvWorks[3], true);
-  const Value result =
-      ops::run_eager({passes::conv_last_work_op(), call.args()});
+  const LastCall call(GetParam(), true);
+  const Value result = ops::run_eager({passes::conv_last_op(), call.args});
   expect_result(call, result.as_tensor());
 }
 
@@ -54,7 +49,7 @@ TEST(ImageConvLoops, EveryLevelEqualsDoublePrecision) {
                            {2, 1},
                            {1, 1}};
           for (bool channels_last : {false, true}) {
-            const WorkCall call(c, kConvWorks[1], channels_last);
+            const LastCall call(c, channels_last);
             ASSERT_TRUE(program::is_image_convolution(call.params, call.input,
                                                       call.weight));
             expect_level(ImageConv(call.params, call.input, call.weight), call,
@@ -77,7 +72,7 @@ TEST(ImageConvStep, WindowsStridesAndDilations) {
                              {stride, stride},
                              {pad, pad},
                              {dilation, dilation}};
-            expect_step(WorkCall(c, kConvWorks[3], false), true, 3);
+            expect_step(LastCall(c, false), true, 3);
           }
 }
 
@@ -86,17 +81,17 @@ TEST(ImageConvStep, LinesAndVolumes) {
   const ConvCase volume{"volume",  {1, 2, 5, 9, 12}, {16, 2, 3, 3, 3},
                         {1, 2, 1}, {1, 1, 1},        {1, 1, 1}};
   for (const ConvCase& c : {line, volume})
-    expect_step(WorkCall(c, kConvWorks[2], false), true, 2);
+    expect_step(LastCall(c, false), true, 2);
 }
 
 // Rows and channels of a larger image.
 TEST(ImageConvStep, ReadsPartsOfImages) {
   const ConvCase c{"part", {2, 3, 9, 11}, {24, 3, 3, 3},
                    {1, 1}, {1, 1},        {1, 1}};
-  WorkCall call(c, kConvWorks[1], false);
+  LastCall call(c, false);
   const Tensor whole = random_tensor({2, 5, 12, 30});
   call.input = whole.as_strided(c.input, {5 * 12 * 30, 12 * 30, 30, 2}, 37);
-  call.plain[0] = call.input;
+  call.args[0] = call.input;
   expect_step(call, true, 2);
 }
 
@@ -106,16 +101,12 @@ TEST(ConvLastStep, NanAndInfinityStay) {
       {"depthwise", {1, 32, 9, 9}, {32, 1, 3, 3}, {2, 2}, {1, 1}, {1, 1}, 32},
       {"few", {1, 4, 25, 29}, {32, 4, 3, 3}, {2, 2}, {1, 1}, {1, 1}}};
   for (const ConvCase& c : cases) {
-    for (PostKind kind : {PostKind::relu, PostKind::clip, PostKind::hardswish,
-                          PostKind::hardsigmoid, PostKind::silu,
-                          PostKind::sigmoid, PostKind::leaky_relu}) {
-      WorkCall call(c, {{kind, 0.1f, 6}}, true);
-      auto* data = call.input.data_as<float>();
-      data[0] = std::numeric_limits<float>::quiet_NaN();
-      data[32 * 4 + 5] = std::numeric_limits<float>::infinity();
-      data[32 * 40 + 7] = -std::numeric_limits<float>::infinity();
-      expect_step(call, true, 2);
-    }
+    LastCall call(c, true);
+    auto* data = call.input.data_as<float>();
+    data[0] = std::numeric_limits<float>::quiet_NaN();
+    data[32 * 4 + 5] = std::numeric_limits<float>::infinity();
+    data[32 * 40 + 7] = -std::numeric_limits<float>::infinity();
+    expect_step(call, true, 2);
   }
 }
 

@@ -1,47 +1,27 @@
-// Steps of conv_last and conv_last_work: results with channels innermost, and
-// what is done to them, against sums and functions in double precision.
+// Steps of conv_last: results with channels innermost, against sums in double
+// precision.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <span>
 
 #include "kernels/kernels.h"
-#include "src/ops/eager/body_value.h"
 #include "src/ops/table/layouts.h"
-#include "src/passes/lowering/conv_work.h"
 #include "src/passes/lowering/lower.h"
 #include "src/support/rounding.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
-#include "tests/kernels/post_body.h"
-#include "tests/kernels/post_oracle.h"
 
 namespace fxjit::kernels::testing {
 
-// An extra tensor of the result's shape, or (marked by a = 1) of the channels.
-inline const ops::PostOps kConvWorks[] = {
-    {},
-    {{ops::PostKind::relu}},
-    {{ops::PostKind::add, 0, 0, 0}, {ops::PostKind::clip, -0.5f, 6}},
-    {{ops::PostKind::multiply, 1, 0, 0},
-     {ops::PostKind::add, 1, 0, 1},
-     {ops::PostKind::silu},
-     {ops::PostKind::add, 0, 0, 2}},
-};
-
-// A convolution whose operands have a batch, and work on its result.
-struct WorkCall {
+// A convolution whose operands have a batch.
+struct LastCall {
   Tensor input, weight, bias;
-  ops::PostOps work;
-  std::vector<Tensor> extras;
   ops::ConvParams params;
-  ValueList plain;  // conv_last's arguments.
+  ValueList args;  // conv_last's.
 
-  WorkCall(const ConvCase& c, ops::PostOps what, bool channels_last)
-      : work(std::move(what)) {
+  LastCall(const ConvCase& c, bool channels_last) {
     Dims sizes = c.input;
     if (sizes.size() < c.weight.size()) sizes.insert(0, 1);
     input = random_tensor(sizes, DType::f32, 1);
@@ -53,30 +33,23 @@ struct WorkCall {
     params = ops::conv_params(
         {ops::get_op("convolution"),
          bound_args("convolution", batched.args(input, weight, bias))});
-    plain = {
-        input,
-        weight,
-        bias,
-        params.stride,
-        params.pad_before,
-        params.pad_after,
-        params.dilation,
-        params.transposed,
-        params.transposed ? params.output_padding : Dims(params.spatial, 0),
-        params.groups};
-    const Dims last =
-        ops::infer_plain({passes::conv_last_op(), plain}).as_tensor().sizes();
-    for (const ops::PostOp& op : work)
-      if (op.tensor >= 0)
-        extras.push_back(random_tensor(
-            op.a == 0 ? last : Dims{c.output_channels()}, DType::f32, 7));
+    args = {input,
+            weight,
+            bias,
+            params.stride,
+            params.pad_before,
+            params.pad_after,
+            params.dilation,
+            params.transposed,
+            params.transposed ? params.output_padding : Dims(params.spatial, 0),
+            params.groups};
   }
 
   // Another tensor of the input's sizes.
-  void read_from(const Tensor& x) { plain[0] = input = x; }
+  void read_from(const Tensor& x) { args[0] = input = x; }
 
   // Other numbers of places before and behind a row, as "same" padding has
-  // them; for work without extra tensors of the result's shape.
+  // them.
   void pad_width(int64_t before, int64_t after) {
     const size_t width = params.spatial - 1;
     params.output[static_cast<int>(width) + 2] =
@@ -86,15 +59,8 @@ struct WorkCall {
         1;
     params.pad_before[width] = before;
     params.pad_after[width] = after;
-    plain[4] = params.pad_before;
-    plain[5] = params.pad_after;
-  }
-
-  ValueList args() const {
-    ValueList args = plain, tensors(extras.begin(), extras.end());
-    args.push_back(ops::to_value(post_body(work)));
-    args.push_back(Value::list(std::move(tensors)));
-    return args;
+    args[4] = params.pad_before;
+    args[5] = params.pad_after;
   }
 
   // In the order [N, ..., C].
@@ -112,37 +78,23 @@ struct WorkCall {
   }
 };
 
-// Errors are those of sums: relative to the largest of them.
-inline void expect_result(const WorkCall& call, const Tensor& out) {
-  std::vector<double> expected = call.sums();
-  const auto largest = [&] {
-    double most = 1e-30;
-    for (double x : expected)
-      if (std::isfinite(x)) most = std::max(most, std::abs(x));
-    return most;
-  };
-  const double of_sums = largest();
-  post_oracle(call.work, call.extras, call.params.output[1], expected);
-  const double scale = std::min(1.0, largest() / of_sums);
-  EXPECT_LT(relative_error(out, expected) * scale, 2e-6);
+inline void expect_result(const LastCall& call, const Tensor& out) {
+  EXPECT_LT(relative_error(out, call.sums()), 2e-6);
 }
 
-inline void expect_step(const WorkCall& call, bool constant, int threads,
+inline void expect_step(const LastCall& call, bool constant, int threads,
                         CpuLevel level = host_cpu_level()) {
-  const ops::Op& op = passes::conv_last_work_op();
-  const ValueList args = call.args();
-  const Value result = ops::infer_plain({op, args});
-  std::vector<Tensor> constants(3 + call.extras.size());
+  const ops::Op& op = passes::conv_last_op();
+  const Value result = ops::infer_plain({op, call.args});
+  std::vector<Tensor> constants(3);
   if (constant) constants[1] = call.weight;
-  const auto kernel =
-      make_call_code({op, args, constants, ValueList{result}, level}, threads);
+  const auto kernel = make_call_code(
+      {op, call.args, constants, ValueList{result}, level}, threads);
   ASSERT_TRUE(kernel);
   EXPECT_TRUE(kernel->native());
   const Tensor out = Tensor::full(result.as_tensor().sizes(), 99, DType::f32);
-  std::vector<Tensor> operands = {call.input, call.weight, call.bias};
-  operands.insert(operands.end(), call.extras.begin(), call.extras.end());
-  operands.push_back(out);
-  EXPECT_EQ(run_kernel(*kernel, operands), program::kOk);
+  EXPECT_EQ(run_kernel(*kernel, {call.input, call.weight, call.bias, out}),
+            program::kOk);
   SCOPED_TRACE(kernel->describe() + ", threads " + std::to_string(threads));
   expect_result(call, out);
 }
@@ -150,11 +102,11 @@ inline void expect_step(const WorkCall& call, bool constant, int threads,
 // The loops of one level, which may be below the machine's, on operands that
 // nothing can be read or written beside. Conv: ImageConv or one like it.
 template <typename Conv>
-void expect_level(const Conv& conv, const WorkCall& call, CpuLevel level) {
+void expect_level(const Conv& conv, const LastCall& call, CpuLevel level) {
   std::vector<float> packed(conv.packed_bytes() / sizeof(float));
   conv.pack(call.weight.data_as<float>(), packed.data());
   const Tensor out =
-      ops::infer_plain({passes::conv_last_op(), call.plain}).as_tensor();
+      ops::infer_plain({passes::conv_last_op(), call.args}).as_tensor();
   const Tensor result = Tensor::full(out.sizes(), 99, DType::f32);
   const support::GuardedBytes scratch(
       support::round_up(conv.scratch_bytes(), size_t{64}));
@@ -165,15 +117,10 @@ void expect_level(const Conv& conv, const WorkCall& call, CpuLevel level) {
     const auto floats = [&](int i) {
       return static_cast<float*>(copies.addresses()[i]);
     };
-    typename Conv::Data data{floats(0),
-                             reinterpret_cast<float*>(weights.data()),
-                             floats(1),
-                             floats(2),
-                             {},
-                             level,
-                             reinterpret_cast<float*>(scratch.data())};
-    data.work.ops = call.work.data();
-    data.work.count = static_cast<int64_t>(call.work.size());
+    typename Conv::Data data{
+        floats(0), reinterpret_cast<float*>(weights.data()),
+        floats(1), floats(2),
+        level,     reinterpret_cast<float*>(scratch.data())};
     conv.run(data, 0, conv.rows());
     copies.take_result();
     SCOPED_TRACE(cpu_level_name(level));

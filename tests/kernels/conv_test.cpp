@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "kernels/kernels.h"
-#include "kernels/onednn/eager.h"
 #include "src/ops/table/layouts.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
@@ -59,8 +58,7 @@ TEST_P(Conv, InterpreterEqualsTheSumsInDouble) {
       const Operands o(GetParam(), dtype, with_bias);
       const auto expected = o.expected();
       const Tensor out = Tensor::full(o.params.output, 99, dtype);
-      ASSERT_TRUE(onednn::eager_conv(o.params, o.with_batch(o.input), o.weight,
-                                     o.bias, out));
+      ops::run_conv(o.params, o.with_batch(o.input), o.weight, o.bias, out);
       EXPECT_LT(relative_error(out, expected), tolerance(dtype))
           << dtype_name(dtype) << " bias " << with_bias;
     }
@@ -155,31 +153,6 @@ TEST(ConvStep, PacksSharedWeightsOnce) {
              second = make_call_code(request, kSliceThreads);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(packings, 1);
-}
-
-TEST(EagerConv, EmptyAndTinyAreLeftToThePlainKernel) {
-  ConvCase c{"empty", {0, 64, 20, 20}, {64, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}};
-  const Operands empty(c, DType::f32, true);
-  EXPECT_FALSE(onednn::eager_conv(empty.params, empty.input, empty.weight,
-                                  empty.bias,
-                                  Tensor::empty(empty.params.output)));
-  c.input = {1, 1, 4, 4};
-  c.weight = {1, 1, 3, 3};
-  const Operands tiny(c, DType::f32, true);
-  EXPECT_FALSE(onednn::eager_conv(tiny.params, tiny.input, tiny.weight,
-                                  tiny.bias,
-                                  Tensor::empty(tiny.params.output)));
-}
-
-TEST(EagerConv, CacheStaysBelowItsBound) {
-  ConvCase c{"many", {1, 8, 12, 12}, {16, 8, 3, 3}, {1, 1}, {1, 1}, {1, 1}};
-  for (int64_t width = 12; width < 12 + 150; ++width) {
-    c.input[3] = width;
-    const Operands o(c, DType::f32, false);
-    const Tensor out = Tensor::empty(o.params.output);
-    ASSERT_TRUE(onednn::eager_conv(o.params, o.input, o.weight, o.bias, out));
-  }
-  EXPECT_EQ(onednn::convolutions_kept(), onednn::kMostConvolutions);
 }
 
 }  // namespace TEST_FILE

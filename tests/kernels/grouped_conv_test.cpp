@@ -25,14 +25,14 @@ struct Form {
   }
 };
 
-bool fits(const WorkCall& call, CpuLevel level) {
+bool fits(const LastCall& call, CpuLevel level) {
   return program::is_grouped_last(call.params, call.input, call.weight) &&
          (program::has_turned_sums(call.weight, level) ||
           program::has_planes(call.params, call.input, call.weight, level));
 }
 
-void expect_loops(const Form& form, CpuLevel level, int work = 1) {
-  const WorkCall call(form.conv(), kConvWorks[work], true);
+void expect_loops(const Form& form, CpuLevel level) {
+  const LastCall call(form.conv(), true);
   if (program::has_planes(call.params, call.input, call.weight, level))
     expect_level(PlanarGroups(call.params, call.input, call.weight, level),
                  call, level);
@@ -42,8 +42,8 @@ void expect_loops(const Form& form, CpuLevel level, int work = 1) {
 }
 
 // Of one level's loops, and of the step at that level.
-void expect_form(const Form& form, CpuLevel level, int work = 3) {
-  const WorkCall call(form.conv(), kConvWorks[work], true);
+void expect_form(const Form& form, CpuLevel level) {
+  const LastCall call(form.conv(), true);
   SCOPED_TRACE(::testing::Message()
                << form.groups << " groups of " << form.channels << ", "
                << form.height << " x " << form.width << ", window "
@@ -93,7 +93,7 @@ TEST(GroupedConv, SmallImages) {
                              .width = width,
                              .stride = {stride, stride},
                              .padding = {1, pad}},
-                            level, 2);
+                            level);
 }
 
 // Rows that blocks of one size and of both sizes fill, or nearly fill.
@@ -195,7 +195,7 @@ TEST(GroupedConv, LinesAndVolumes) {
   ConvCase wide = volume;
   wide.input[1] = 36, wide.weight[0] = 36, wide.weight[1] = 12;
   for (const ConvCase& c : {line, volume, wide}) {
-    const WorkCall call(c, kConvWorks[3], true);
+    const LastCall call(c, true);
     EXPECT_TRUE(program::is_grouped_last(call.params, call.input, call.weight));
     for (CpuLevel level : host_levels()) expect_step(call, true, 2, level);
   }
@@ -213,14 +213,14 @@ TEST(GroupedConv, OtherConvolutionsAreNotTaken) {
       {.groups = 3, .channels = 9, .height = 9, .width = 9, .stride = {2, 2}},
       {.groups = 1, .channels = 4, .height = 9, .width = 9}};
   for (const Form& form : forms) {
-    const WorkCall call(form.conv(), kConvWorks[1], true);
+    const LastCall call(form.conv(), true);
     EXPECT_FALSE(
         program::is_grouped_last(call.params, call.input, call.weight));
     expect_step(call, true, 1);
   }
   ConvCase wider = forms[0].conv();
   wider.weight = {24, 4, 3, 3};
-  const WorkCall call(wider, kConvWorks[1], true);
+  const LastCall call(wider, true);
   EXPECT_FALSE(program::is_grouped_last(call.params, call.input, call.weight));
   expect_step(call, true, 1);
 }
@@ -233,7 +233,7 @@ TEST(GroupedConv, WindowsWithoutTaps) {
                     .width = 8,
                     .window = {0, 3},
                     .padding = {0, 1}};
-    const WorkCall call(form.conv(), kConvWorks[1], true);
+    const LastCall call(form.conv(), true);
     for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
       EXPECT_FALSE(
           program::has_planes(call.params, call.input, call.weight, level));
@@ -250,7 +250,7 @@ TEST(GroupedConv, FarTapsAreNotTaken) {
                     .width = 64,
                     .padding = {3000, 1},
                     .dilation = {3000, 1}};
-    const WorkCall call(form.conv(), kConvWorks[1], true);
+    const LastCall call(form.conv(), true);
     for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
       EXPECT_FALSE(
           program::has_planes(call.params, call.input, call.weight, level));
@@ -270,7 +270,7 @@ TEST(GroupedConv, ReadsPartsOfImages) {
                           .width = 21,
                           .stride = {stride, stride},
                           .padding = {1, padding}};
-          WorkCall call(form.conv(), kConvWorks[3], true);
+          LastCall call(form.conv(), true);
           const Tensor whole = random_tensor({2, 9, 21, 20});
           call.read_from(whole.as_strided({2, 2 * channels, 9, 21},
                                           {9 * 21 * 20, 1, 21 * 20, 20}, 7));
@@ -289,7 +289,7 @@ TEST(GroupedConv, ReadsBroadcastRows) {
                           .height = 9,
                           .width = 21,
                           .stride = {stride, stride}};
-          WorkCall call(form.conv(), kConvWorks[3], true);
+          LastCall call(form.conv(), true);
           const int64_t all = 2 * channels;
           call.read_from(random_tensor({2, 9, all})
                              .as_strided({2, all, 9, 21},
@@ -310,7 +310,7 @@ TEST(GroupedConv, PadsOneEnd) {
                             .height = 4,
                             .width = width,
                             .padding = {1, 0}};
-            WorkCall call(form.conv(), kConvWorks[1], true);
+            LastCall call(form.conv(), true);
             call.pad_width(before, !before);
             expect_step(call, true, 2, level);
           }
@@ -331,7 +331,7 @@ TEST(GroupedConv, NanAndInfinity) {
                             .channels = channels,
                             .height = 7,
                             .width = 11};
-            WorkCall call(form.conv(), kConvWorks[1], true);
+            LastCall call(form.conv(), true);
             (in_weights ? call.weight : call.input).data_as<float>()[20] =
                 special;
             expect_step(call, true, 2, level);
@@ -346,7 +346,7 @@ TEST(GroupedConv, NanInLanesThatHoldNothing) {
       for (int64_t at : {7 * channels, 8 * channels}) {
         const Form form{
             .groups = 2, .channels = channels, .height = 7, .width = 11};
-        WorkCall call(form.conv(), kConvWorks[1], true);
+        LastCall call(form.conv(), true);
         call.input.data_as<float>()[at] =
             std::numeric_limits<float>::quiet_NaN();
         expect_step(call, true, 2, level);

@@ -197,42 +197,6 @@ std::vector<double> conv_oracle(const ops::ConvParams& params,
   return out;
 }
 
-std::vector<double> pool_oracle(const ops::PoolParams& params,
-                                const Tensor& input) {
-  const std::vector<double> x = doubles(input);
-  const Dims bounds = spatial_part(input.sizes());
-  std::vector<double> out;
-  for_each_index(params.output, [&](const Dims& index) {
-    const Dims spot = spatial_part(index);
-    double sum = 0, greatest = -std::numeric_limits<double>::infinity();
-    int64_t inside = 0, padded = 0;
-    for_each_index(params.kernel, [&](const Dims& tap) {
-      Dims from;
-      bool in_padded = true;
-      for (int i = 0; i < tap.size(); ++i)
-        in_padded = in_padded && spot[i] * params.stride[i] + tap[i] <
-                                     bounds[i] + 2 * params.padding[i];
-      padded += in_padded;
-      if (!source_of(spot, tap, params.stride, params.dilation, params.padding,
-                     bounds, from))
-        return;
-      const double value =
-          x[place(input.sizes(), with_spatial(index[0], index[1], from))];
-      ++inside;
-      sum += value;
-      if (std::isnan(value) || std::isnan(greatest))
-        greatest = std::numeric_limits<double>::quiet_NaN();
-      else
-        greatest = std::max(greatest, value);
-    });
-    int64_t divisor = params.count_include_pad ? padded : inside;
-    if (params.divisor != 0) divisor = params.divisor;
-    out.push_back(params.average ? sum / static_cast<double>(divisor)
-                                 : greatest);
-  });
-  return out;
-}
-
 double relative_error(const Tensor& result,
                       const std::vector<double>& expected) {
   const std::vector<double> got = doubles(result);

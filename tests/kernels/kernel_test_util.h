@@ -9,7 +9,6 @@
 #include "fxjit/tensor.h"
 #include "kernels/call_request.h"
 #include "src/ops/eager/convolution.h"
-#include "src/ops/eager/pooling.h"
 #include "tests/support/guarded_bytes.h"
 #include "tests/support/host_levels.h"
 
@@ -36,8 +35,6 @@ std::vector<double> product_oracle(const Tensor& a, const Tensor& b,
 std::vector<double> conv_oracle(const ops::ConvParams& params,
                                 const Tensor& input, const Tensor& weight,
                                 const Tensor& bias);
-std::vector<double> pool_oracle(const ops::PoolParams& params,
-                                const Tensor& input);
 
 // Greatest difference over the greatest magnitude expected; NaN where either
 // side alone has one. Infinities must be equal.

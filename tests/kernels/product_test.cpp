@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/kernels.h"
+#include "kernels/onednn/product_call.h"
 #include "src/ops/table/layouts.h"
 #include "src/weights/panels.h"
 #include "tests/kernels/kernel_test_util.h"
@@ -144,6 +145,48 @@ struct TileProblem {
   ScalarBuilder builder;
   Scalar sum;
 };
+
+// The kinds of post-ops of a product with this epilogue; "-": none is read.
+template <typename Finish>
+std::string post_ops_of(Finish finish) {
+  TileProblem problem(16, 64, 64);
+  finish(problem);
+  problem.finish();
+  const auto product = onednn::read_product(problem.step);
+  if (!product) return "-";
+  std::string text = product->bias < 0 ? "" : "bias";
+  for (const onednn::MatmulPostOp& op : product->post_ops)
+    text += op.kind == onednn::MatmulPostOp::Kind::gelu ? " gelu" : " add";
+  return text;
+}
+
+TEST(PostOpsOfProducts, AreAdditionsAndGelu) {
+  EXPECT_EQ(post_ops_of([](TileProblem&) {}), "");
+  EXPECT_EQ(post_ops_of([](TileProblem& p) {
+              p.add(false);
+              p.gelu();
+              p.add(true);
+              p.add(false);
+            }),
+            "bias gelu add add");
+  EXPECT_EQ(post_ops_of([](TileProblem& p) {
+              p.add(false);
+              p.sum = p.builder.apply(Prim::tanh, p.sum);
+            }),
+            "-");
+  EXPECT_EQ(post_ops_of([](TileProblem& p) { p.sum = p.sum + p.sum; }), "-");
+  EXPECT_EQ(post_ops_of([](TileProblem& p) {
+              p.sum = p.builder.constant(1, DType::f32) + p.sum;
+            }),
+            "-");
+  // No chain.
+  EXPECT_EQ(post_ops_of([](TileProblem& p) {
+              const Scalar sums = p.sum;
+              p.add(false);
+              p.sum = p.builder.apply(Prim::gelu, sums) + p.sum;
+            }),
+            "-");
+}
 
 class ProductOfPanels : public ::testing::Test {
  protected:

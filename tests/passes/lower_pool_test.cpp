@@ -1,5 +1,7 @@
 // Pooling of images whose channels lie innermost keeps them there.
 
+#include <algorithm>
+
 #include "tests/passes/pass_matchers.h"
 
 namespace fxjit {
@@ -49,11 +51,27 @@ TEST(LowerPool, OnePlaceIsLeft) {
         random_tensor({1, 6, 9, 8}));
 }
 
-TEST(LowerPool, PlanesStayPlanes) {
+// Planes that are too narrow for loops over them are turned.
+TEST(LowerPool, NarrowPlanesAreTurned) {
   const Passed passed =
       run_passes([](Value x) { return F::max_pool2d(x, Value(2)); }, {kInput});
   EXPECT_EQ(wrong_result(passed), "");
-  EXPECT_THAT(regions(passed.model), Not(Contains(HasSubstr("window"))));
+  EXPECT_THAT(regions(passed.model), AllOf(Contains(HasSubstr("materialize")),
+                                           Contains(HasSubstr("window"))));
+}
+
+// Windows of very many elements go along one dim after the other.
+TEST(LowerPool, LargeWindowsAreSeparated) {
+  const Passed passed =
+      run_passes([](Value x) { return F::avg_pool2d(x, Value(16), Value(3)); },
+                 {random_tensor({1, 6, 40, 41})});
+  EXPECT_EQ(wrong_result(passed), "");
+  const auto all = regions(passed.model);
+  EXPECT_EQ(std::ranges::count_if(all,
+                                  [](const std::string& region) {
+                                    return region.find("window") != region.npos;
+                                  }),
+            2);
 }
 
 TEST(LowerPool, EmptyBatches) {

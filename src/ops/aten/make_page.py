@@ -6,10 +6,11 @@ where the file would change.
 
 import collections
 import pathlib
-import re
 import sys
 
 import torch
+
+import make_schemas
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PAGE = FOLDER.parents[2] / "docs" / "aten.md"
@@ -36,8 +37,7 @@ result.
 def served():
     """{name: {overload: what serves it}}"""
     table = collections.defaultdict(dict)
-    text = (FOLDER / "overloads.inc").read_text()
-    for key, op in re.findall(r'^\{"([^"]+)", "([^"]+)"', text, re.MULTILINE):
+    for key, op in sorted(make_schemas.served().items()):
         name, overload = key.rsplit(".", 1)
         table[name][overload] = op
     return table | OF_SIZES

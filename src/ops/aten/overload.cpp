@@ -13,9 +13,76 @@
 namespace fxjit::ops {
 namespace {
 
-constexpr OverloadRow kOverloads[] = {
+// A line of overloads.inc, and one of unserved.inc.
+struct ServedLine {
+  std::string_view name, call, functions, others, schema;
+};
+struct UnservedLine {
+  std::string_view overload, names, schema;
+};
+
+constexpr ServedLine kServed[] = {
 #include "src/ops/aten/overloads.inc"
 };
+constexpr UnservedLine kUnserved[] = {
+#include "src/ops/aten/unserved.inc"
+};
+
+template <typename Fn>
+void each_word(std::string_view words, Fn fn) {
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
+    fn(std::string(word));
+  }
+}
+
+// Those words that end with an underscore, or the others.
+std::string words_in_place(std::string_view words, bool in_place) {
+  std::string chosen;
+  each_word(words, [&](const std::string& word) {
+    if (word.ends_with('_') == in_place)
+      chosen += (chosen.empty() ? "" : " ") + word;
+  });
+  return chosen;
+}
+
+// The overload that does the same in place.
+OverloadRow row_in_place(OverloadRow row) {
+  row.name.insert(row.name.find('.'), "_");
+  row.call.insert(std::min(row.call.find('('), row.call.size()), "_");
+  row.functions = words_in_place(row.functions, true);
+  row.schema = schema_in_place(row.schema);
+  return row;
+}
+
+void add_line(const ServedLine& line, std::vector<OverloadRow>& rows) {
+  OverloadRow row{std::string(line.name), std::string(line.call),
+                  std::string(line.functions), std::string(line.schema)};
+  if (line.others.ends_with('_')) {
+    rows.push_back(row_in_place(row));
+    row.functions = words_in_place(line.functions, false);
+  }
+  const std::string name = row.name.substr(0, row.name.find('.') + 1);
+  each_word(line.others, [&](const std::string& other) {
+    if (other != "_")
+      rows.push_back(
+          {name + other, "", row.functions, schema_with_out(line.schema)});
+  });
+  rows.push_back(std::move(row));
+}
+
+std::vector<OverloadRow> make_rows() {
+  std::vector<OverloadRow> rows;
+  for (const ServedLine& line : kServed) add_line(line, rows);
+  for (const UnservedLine& line : kUnserved)
+    each_word(line.names, [&](const std::string& name) {
+      rows.push_back({name + "." + std::string(line.overload), "",
+                      "torch." + name, std::string(line.schema)});
+    });
+  std::ranges::sort(rows, {}, &OverloadRow::name);
+  return rows;
+}
 
 // The overload's parameter for one of the op's, by name or by the names that
 // both have for the same thing.
@@ -165,12 +232,15 @@ void check_unread(const Overload& overload, const ValueList& bound,
 
 }  // namespace
 
-std::span<const OverloadRow> overload_rows() { return kOverloads; }
+std::span<const OverloadRow> overload_rows() {
+  static const std::vector<OverloadRow> rows = make_rows();
+  return rows;
+}
 
 std::unique_ptr<Overload> make_overload(std::string_view name) {
-  const auto row =
-      std::ranges::lower_bound(kOverloads, name, {}, &OverloadRow::name);
-  if (row == std::end(kOverloads) || row->name != name || row->call.empty())
+  const auto rows = overload_rows();
+  const auto row = std::ranges::lower_bound(rows, name, {}, &OverloadRow::name);
+  if (row == rows.end() || row->name != name || row->call.empty())
     return nullptr;
   auto overload = std::make_unique<Overload>();
   overload->name = std::string(name);

@@ -14,14 +14,15 @@
 
 namespace fxjit::ops {
 
-// What overloads.inc says of an overload, sorted by name.
+// What overloads.inc and unserved.inc say of an overload.
 struct OverloadRow {
-  std::string_view name;       // "add.Tensor", "elu.default".
-  std::string_view call;       // "add"; empty where nothing serves it.
-  std::string_view functions;  // "torch.add": torch's, separated by blanks.
-  std::string_view schema;     // "(Tensor self, Tensor other, ...) -> Tensor"
+  std::string name;       // "add.Tensor", "elu.default".
+  std::string call;       // "add"; empty where nothing serves it.
+  std::string functions;  // "torch.add": torch's, separated by blanks.
+  std::string schema;     // "(Tensor self, Tensor other, ...) -> Tensor"
 };
 
+// Of all overloads, those that follow from others as well, sorted by name.
 std::span<const OverloadRow> overload_rows();
 
 struct Overload {

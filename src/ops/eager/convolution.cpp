@@ -1,9 +1,11 @@
 #include "src/ops/eager/convolution.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
-#include "src/ops/eager/backend.h"
 #include "src/ops/eager/matmul.h"
+#include "src/support/rounding.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {
@@ -21,6 +23,14 @@ struct Geometry {
   int64_t image_elements() const { return image[0] * image[1] * image[2]; }
   int64_t window_elements() const { return window[0] * window[1] * window[2]; }
   int64_t place_count() const { return places[0] * places[1] * places[2]; }
+  // The places [first, second) of a row whose element, from `at` on for the
+  // first place, lies in the image.
+  std::pair<int64_t, int64_t> columns_inside(int64_t at) const {
+    const int64_t begin = at < 0 ? support::ceil_div(-at, stride[2]) : 0;
+    const int64_t end =
+        at < image[2] ? support::ceil_div(image[2] - at, stride[2]) : 0;
+    return {std::min(begin, places[2]), std::min(end, places[2])};
+  }
 };
 
 // A transposed convolution moves the window over its output.
@@ -49,17 +59,17 @@ void for_each_tap(const Geometry& g, Fn&& fn) {
   for (int64_t a = 0; a < g.window[0]; ++a)
     for (int64_t b = 0; b < g.window[1]; ++b)
       for (int64_t c = 0; c < g.window[2]; ++c, row += g.place_count()) {
+        const int64_t first = c * g.dilation[2] - g.pad[2];
+        const auto inside = g.columns_inside(first);
         int64_t column = row;
         for (int64_t x = 0; x < g.places[0]; ++x) {
           const int64_t i = x * g.stride[0] + a * g.dilation[0] - g.pad[0];
           for (int64_t y = 0; y < g.places[1]; ++y, column += g.places[2]) {
             const int64_t j = y * g.stride[1] + b * g.dilation[1] - g.pad[1];
             if (i < 0 || i >= g.image[0] || j < 0 || j >= g.image[1]) continue;
-            const int64_t line = (i * g.image[1] + j) * g.image[2];
-            for (int64_t z = 0; z < g.places[2]; ++z) {
-              const int64_t k = z * g.stride[2] + c * g.dilation[2] - g.pad[2];
-              if (k >= 0 && k < g.image[2]) fn(column + z, line + k);
-            }
+            const int64_t line = (i * g.image[1] + j) * g.image[2] + first;
+            for (int64_t z = inside.first; z < inside.second; ++z)
+              fn(column + z, line + z * g.stride[2]);
           }
         }
       }
@@ -174,9 +184,8 @@ void add_bias(const Tensor& bias, const Tensor& out) {
 }
 
 template <typename T>
-void plain_conv_of(const ConvParams& params, const Tensor& input,
-                   const Tensor& weight, const Tensor& bias,
-                   const Tensor& out) {
+void run_conv_of(const ConvParams& params, const Tensor& input,
+                 const Tensor& weight, const Tensor& bias, const Tensor& out) {
   PlainConv<T> conv(params, input, weight, out);
   if (params.transposed) {
     std::memset(out.data(), 0, static_cast<size_t>(out.numel()) * sizeof(T));
@@ -215,8 +224,8 @@ bool has_small_groups(const ConvParams& params, const Tensor& weight) {
          params.pad_after[last] <= 1 && params.output[2 + last] <= kMostPlaces;
 }
 
-void plain_conv(const ConvParams& params, const Tensor& input,
-                const Tensor& weight, const Tensor& bias, const Tensor& out) {
+void run_conv(const ConvParams& params, const Tensor& input,
+              const Tensor& weight, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;
   // The half types are computed in float and rounded once.
   const DType dtype = compute_dtype(out.dtype());
@@ -226,19 +235,12 @@ void plain_conv(const ConvParams& params, const Tensor& input,
   const Tensor wide =
       dtype == out.dtype() ? out : Tensor::empty(out.sizes(), dtype);
   if (dtype == DType::f32)
-    plain_conv_of<float>(params, x, w, b, wide);
+    run_conv_of<float>(params, x, w, b, wide);
   else if (dtype == DType::f64)
-    plain_conv_of<double>(params, x, w, b, wide);
+    run_conv_of<double>(params, x, w, b, wide);
   else
-    throw InternalError("plain_conv: " + out.describe());
+    throw InternalError("run_conv: " + out.describe());
   if (dtype != out.dtype()) out.copy_from(wide);
-}
-
-void run_conv(const ConvParams& params, const Tensor& input,
-              const Tensor& weight, const Tensor& bias, const Tensor& out) {
-  const auto kernel = backend().conv;
-  if (kernel && kernel(params, input, weight, bias, out)) return;
-  plain_conv(params, input, weight, bias, out);
 }
 
 }  // namespace fxjit::ops

@@ -1,5 +1,5 @@
 // The parameters of any convolution in one struct, and the eager function that
-// computes it: the backend's function (backend.h) or a plain im2col product.
+// computes it: a product by im2col and run_matmul, image by image.
 // Shape rules of the convolution family and the lowering of convolutions read
 // calls by `conv_params`.
 #pragma once
@@ -39,8 +39,5 @@ bool has_small_groups(const ConvParams& params, const Tensor& weight);
 // one dtype.
 void run_conv(const ConvParams& params, const Tensor& input,
               const Tensor& weight, const Tensor& bias, const Tensor& out);
-// The same by im2col and run_matmul, image by image; never calls the backend.
-void plain_conv(const ConvParams& params, const Tensor& input,
-                const Tensor& weight, const Tensor& bias, const Tensor& out);
 
 }  // namespace fxjit::ops

@@ -1,10 +1,8 @@
 #include "src/ops/eager/pooling.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <vector>
 
-#include "src/ops/eager/backend.h"
 #include "src/ops/families/shared/structured.h"
 
 namespace fxjit::ops {
@@ -45,18 +43,20 @@ class PlainPool {
       axis.kernel = params.kernel[i];
       axis.stride = params.stride[i];
       axis.pad = params.padding[i];
-      axis.dilation = params.average ? Size(1) : params.dilation[i];
+      axis.dilation = params.dilation[i];
     }
+    for (size_t d = 0; d < 3; ++d)
+      for (int64_t i = 0; i < axes_[d].places; ++i)
+        windows_[d].push_back(window(axes_[d], i));
   }
 
   void run(const T* input, int64_t planes, T* out, int64_t* positions) {
     const int64_t plane = axes_[0].size * axes_[1].size * axes_[2].size;
     for (int64_t n = 0; n < planes; ++n, input += plane)
-      for (int64_t x = 0; x < axes_[0].places; ++x)
-        for (int64_t y = 0; y < axes_[1].places; ++y)
-          for (int64_t z = 0; z < axes_[2].places; ++z) {
-            const Span spans[3] = {window(axes_[0], x), window(axes_[1], y),
-                                   window(axes_[2], z)};
+      for (const Span& x : windows_[0])
+        for (const Span& y : windows_[1])
+          for (const Span& z : windows_[2]) {
+            const Span spans[3] = {x, y, z};
             if (params_.average) {
               *out++ = average(input, spans);
               continue;
@@ -80,11 +80,12 @@ class PlainPool {
   // The first greatest element; a NaN is greater than all.
   int64_t greatest(const T* plane, const Span (&spans)[3]) const {
     int64_t best = -1;
+    T most{};
     for_each(spans, [&](int64_t at) {
-      bool better = best < 0 || plane[at] > plane[best];
-      if constexpr (std::is_floating_point_v<T>)
-        better = better || std::isnan(plane[at]);
-      if (better) best = at;
+      const T value = plane[at];
+      if (best >= 0 && !(value > most) && value == value) return;
+      best = at;
+      most = value;
     });
     return best;
   }
@@ -111,10 +112,13 @@ class PlainPool {
 
   const PoolParams& params_;
   Axis axes_[3];
+  std::vector<Span> windows_[3];
 };
 
-void plain_pool(const PoolParams& params, const Tensor& input,
-                const Tensor& out, const Tensor& positions) {
+}  // namespace
+
+void run_pool(const PoolParams& params, const Tensor& input, const Tensor& out,
+              const Tensor& positions) {
   if (out.numel() == 0) return;
   const DType dtype = kernel_dtype(out.dtype());
   const Tensor x = input.to(dtype).contiguous();
@@ -127,15 +131,6 @@ void plain_pool(const PoolParams& params, const Tensor& input,
              positions.defined() ? positions.data_as<int64_t>() : nullptr);
   });
   if (dtype != out.dtype()) out.copy_from(wide);
-}
-
-}  // namespace
-
-void run_pool(const PoolParams& params, const Tensor& input, const Tensor& out,
-              const Tensor& positions) {
-  const auto kernel = backend().pool;
-  if (kernel && !positions.defined() && kernel(params, input, out)) return;
-  plain_pool(params, input, out, positions);
 }
 
 }  // namespace fxjit::ops

@@ -1,7 +1,6 @@
 // The parameters of any pooling in one struct, and the eager function that
-// computes it: the backend's function (backend.h) or plain loops. Shape rules
-// of the pooling family and the lowering of pooling read calls by
-// `pool_params`.
+// computes it. Shape rules of the pooling family and the lowering of pooling
+// read calls by `pool_params`.
 #pragma once
 
 #include "fxjit/op.h"

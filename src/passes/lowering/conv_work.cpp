@@ -4,7 +4,6 @@
 #include <map>
 
 #include "src/ops/eager/body_value.h"
-#include "src/ops/eager/post_ops.h"
 #include "src/passes/fusing/loop_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/origins.h"
@@ -29,26 +28,6 @@ ScalarBody sum_alone() {
 constexpr size_t kMostOpen = 8;
 // Most nodes after the convolution that the search visits.
 constexpr int kMostNodes = 256;
-
-// Whether generated loops read the node's value anyway, perhaps through views.
-// They can then compute the tail themselves while they read the convolution's
-// result.
-bool is_read_by_loops(const fx::Node& node) {
-  return std::ranges::any_of(node.users(), [](const fx::Node* user) {
-    const ops::Op* op = user->called_op();
-    if (!op) return false;
-    switch (op->row.lowering) {
-      case ops::Lowering::view:
-        return is_read_by_loops(*user);
-      case ops::Lowering::scalar:
-      case ops::Lowering::reduce:
-      case ops::Lowering::reshape:
-        return true;
-      default:
-        return op == &materialize_op();
-    }
-  });
-}
 
 // Collects the tail of one convolution: elementwise calls that read its sums,
 // each other, and tensors that do not depend on it. Only the result of the last
@@ -127,8 +106,7 @@ class Tail {
   }
 
   // Makes the calls the epilogue. Returns false, and changes nothing, if they
-  // cannot be one, add no operation, or are better computed by the loops that
-  // read the result.
+  // cannot be one or add no operation.
   bool take(const std::vector<fx::NodePtr>& calls) {
     std::vector<fx::NodePtr> extras;
     if (!find_extras(calls, extras)) return false;
@@ -149,8 +127,6 @@ class Tail {
     }
     ScalarBody more = builder.finish({values.at(calls.back())});
     if (more == epilogue_ || has_index(more)) return false;
-    if (!ops::conv_post_ops_of(more) && is_read_by_loops(*calls.back()))
-      return false;
     epilogue_ = std::move(more);
     extras_.assign(extras.begin(), extras.end());
     return true;

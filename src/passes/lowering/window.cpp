@@ -1,6 +1,7 @@
 // Windows that move over each channel of [N, C, ...]: over planes, whose
 // columns lie side by side, or with channels innermost.
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "src/ops/eager/pooling.h"
@@ -15,6 +16,12 @@ namespace {
 Value contiguous(GraphBuilder& b, const Value& x) {
   if (x.is_none() || val_of(x).is_contiguous()) return x;
   return b.call(materialize_op(), {x});
+}
+
+// Loops over channels that lie side by side do better than others by more than
+// it takes to lay them so.
+Value channels_side_by_side(GraphBuilder& b, const Value& x) {
+  return channels_to_front(b, with_last_dim_dense(b, channels_to_back(b, x)));
 }
 
 // One filter for each result, of a channel of its own.
@@ -138,12 +145,8 @@ Value lower_window(GraphBuilder& b, const ops::ConvParams& params,
       numel(taps) > kMostOfChannels.products ||
       (params.spatial == 1 && !is_channels_last(input)))
     return {};
-  // Loops over channels that lie side by side do better by more than it takes
-  // to lay them so.
   ValueList last = args;
-  if (input.stride(1) != 1)
-    last[0] = channels_to_front(
-        b, b.call(materialize_op(), {channels_to_back(b, args[0])}));
+  last[0] = channels_side_by_side(b, args[0]);
   return products(b, params, last, true);
 }
 
@@ -208,12 +211,70 @@ Value divisor_of(GraphBuilder& b, const ops::PoolParams& params,
 Dims pad_after(const ops::PoolParams& params, const Tensor& input) {
   Dims result;
   for (int d = 0; d < params.spatial; ++d) {
-    const Size dilation = params.average ? Size(1) : params.dilation[d];
     const Size reach = (params.output[2 + d] - 1) * params.stride[d] +
-                       (params.kernel[d] - 1) * dilation + 1;
+                       (params.kernel[d] - 1) * params.dilation[d] + 1;
     result.push_back(larger(0, reach - input.size(2 + d) - params.padding[d]));
   }
   return result;
+}
+
+// The sum or the greatest element of each window.
+Value combined(GraphBuilder& b, const ops::PoolParams& params, const Value& x) {
+  const Tensor input = val_of(x);
+  const bool planes =
+      b.options().lowering->plane_windows && are_planes(input, params.output) &&
+      suits_planes(params.kernel, params.stride, kMostOfPlanes.elements);
+  const WindowCombine combine =
+      params.average ? WindowCombine::sums : WindowCombine::maximum;
+  const Value result = b.call(
+      window_op(), {planes ? x : channels_side_by_side(b, x), Value(), Value(),
+                    static_cast<int64_t>(combine), params.kernel, params.stride,
+                    params.padding, pad_after(params, input), params.dilation,
+                    params.output, !planes, 0});
+  return planes ? result : channels_to_front(b, result);
+}
+
+// Whether the one window along the dim is all of it.
+bool is_whole(const ops::PoolParams& params, const Tensor& input, int dim) {
+  return params.output[2 + dim] == 1 && params.padding[dim] == 0 &&
+         params.kernel[dim] == input.size(2 + dim) && params.dilation[dim] == 1;
+}
+
+// The most taps, no more than the code may have, of windows of which others of
+// `taps` are made; 1 for none.
+int64_t part_of(int64_t taps) {
+  if (taps <= kMostOfChannels.elements) return taps;
+  int64_t part = 2;
+  while (part * part < taps || taps % part != 0) ++part;
+  return part <= kMostOfChannels.elements ? part : 1;
+}
+
+// The same of windows along dim `dim` alone. More taps than the code may have
+// are some windows of fewer taps, as far apart as these reach.
+Value combined_along(GraphBuilder& b, ops::PoolParams params, const Value& x,
+                     int dim) {
+  const Tensor input = val_of(x);
+  if (is_whole(params, input, dim))
+    return call(b, params.average ? "sum" : "amax", {x, Dims{2 + dim}, true});
+  for (int d = 0; d < params.spatial; ++d) {
+    if (d == dim) continue;
+    params.kernel[d] = params.stride[d] = params.dilation[d] = 1;
+    params.padding[d] = 0;
+    params.output[2 + d] = input.size(2 + d);
+  }
+  const int64_t part = part_of(params.kernel[dim]);
+  if (part == params.kernel[dim]) return combined(b, params, x);
+  ops::PoolParams rest = params;
+  rest.kernel[dim] /= part;
+  const int64_t apart = part * params.dilation[dim];
+  params.kernel[dim] = part;
+  params.stride[dim] = std::gcd(int64_t{rest.stride[dim]}, apart);
+  rest.stride[dim] /= params.stride[dim];
+  rest.dilation[dim] = apart / params.stride[dim];
+  rest.padding[dim] = 0;
+  params.output[2 + dim] = (rest.output[2 + dim] - 1) * rest.stride[dim] +
+                           (rest.kernel[dim] - 1) * rest.dilation[dim] + 1;
+  return combined(b, rest, combined(b, params, x));
 }
 
 }  // namespace
@@ -221,26 +282,19 @@ Dims pad_after(const ops::PoolParams& params, const Tensor& input) {
 Value lower_pool_window(GraphBuilder& b, const ops::PoolParams& params,
                         const Value& x) {
   const Tensor input = val_of(x);
-  const bool channels_inner = is_channels_last(input);
-  const bool suits = channels_inner
-                         ? numel(params.kernel) <= kMostOfChannels.elements
-                         : b.options().lowering->plane_windows &&
-                               are_planes(input, params.output) &&
-                               suits_planes(params.kernel, params.stride,
-                                            kMostOfPlanes.elements);
-  if (!suits) return {};
-  const Dims ones(params.spatial, 1);
-  const WindowCombine combine =
-      params.average ? WindowCombine::sums : WindowCombine::maximum;
-  Value sums =
-      b.call(window_op(),
-             {x, Value(), Value(), static_cast<int64_t>(combine), params.kernel,
-              params.stride, params.padding, pad_after(params, input),
-              params.average ? ones : params.dilation, params.output,
-              channels_inner, 0});
-  if (channels_inner) sums = channels_to_front(b, sums);
-  if (!params.average) return sums;
-  return call(b, "div", {sums, divisor_of(b, params, input)});
+  Value result = x;
+  if (numel(params.kernel) <= kMostOfChannels.elements) {
+    result = combined(b, params, x);
+  } else {
+    for (int d = 0; d < params.spatial; ++d)
+      if (part_of(params.kernel[d]) == 1 && params.kernel[d] > 1 &&
+          !is_whole(params, input, d))
+        return {};
+    for (int d = 0; d < params.spatial; ++d)
+      result = combined_along(b, params, result, d);
+  }
+  if (!params.average) return result;
+  return call(b, "div", {result, divisor_of(b, params, input)});
 }
 
 }  // namespace fxjit::passes

@@ -8,7 +8,6 @@
 #include "src/program/columns/step.h"
 #include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
-#include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {

@@ -6,7 +6,6 @@
 #include "src/program/cost/body_work.h"
 #include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
-#include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {

@@ -3,7 +3,6 @@
 #include "src/program/convolution/planes.h"
 #include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
-#include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "fxjit/error.h"
 #include "src/ops/eager/convolution.h"
-#include "src/ops/eager/post_ops.h"
 #include "src/passes/lowering/internal_ops.h"
 
 namespace fxjit::program {
@@ -27,7 +26,6 @@ std::vector<RowStep> convolution_tail(const ops::OpCall& call, CallCode code,
     return {};
   RowStep step;
   step.body = passes::conv_epilogue(call);
-  if (ops::conv_post_ops_of(step.body)) return {};
   const Dims output = ops::conv_params(call).output;
   const int64_t channels = output[1];
   const int64_t places = numel(output) / channels;

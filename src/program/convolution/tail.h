@@ -1,5 +1,4 @@
-// Epilogues of convolutions that no list of post-ops says
-// (src/ops/eager/post_ops.h): their code is generated, and run by the
+// Epilogues of convolutions: their code is generated, and run by the
 // convolution's own over places that it has just made, while caches hold them.
 #pragma once
 

@@ -14,13 +14,6 @@ bool is_last(const ops::Op& op) {
   return &op == &passes::conv_last_op() || &op == &passes::conv_last_work_op();
 }
 
-CallCode pool_code(const ops::OpCall& call, const ValueList& results) {
-  const bool fits =
-      is_float_pool(ops::pool_params(call), call.tensor(0).dtype()) &&
-      results[0].as_tensor().is_contiguous();
-  return fits ? CallCode::pool : CallCode::eager;
-}
-
 CallCode sum_code(const ops::OpCall& call, const ValueList& results) {
   const DType type = call.tensor(0).dtype();
   const DType summed = is_floating(type) ? type : DType::i64;
@@ -80,8 +73,6 @@ CallCode product_code(DType dtype) {
 CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results,
                           CpuLevel level) {
   switch (call.op.row.lowering) {
-    case ops::Lowering::pool:
-      return pool_code(call, results);
     case ops::Lowering::convolution:
       return convolution_code(call, results, level);
     case ops::Lowering::contraction:
@@ -92,10 +83,6 @@ CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results,
 }
 
 }  // namespace
-
-bool is_float_pool(const ops::PoolParams& params, DType input) {
-  return !params.indices && compute_dtype(input) == DType::f32;
-}
 
 CallCode call_code_of(const ops::OpCall& call, const ValueList& results,
                       CpuLevel level) {

@@ -4,7 +4,6 @@
 
 #include "fxjit/cpu_level.h"
 #include "fxjit/op.h"
-#include "src/ops/eager/pooling.h"
 #include "src/program/steps/call_code.h"
 
 namespace fxjit::program {
@@ -13,8 +12,5 @@ namespace fxjit::program {
 // fast code for the shapes, the eager function computes the call after all.
 CallCode call_code_of(const ops::OpCall& call, const ValueList& results,
                       CpuLevel level);
-
-// Pooling of floating types up to f32, without indices; tensors may be meta.
-bool is_float_pool(const ops::PoolParams& params, DType input);
 
 }  // namespace fxjit::program

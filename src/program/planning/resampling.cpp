@@ -6,7 +6,6 @@
 #include "src/program/planning/region_body.h"
 #include "src/program/tiles/operands.h"
 #include "src/support/machine/vector_lanes.h"
-#include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {

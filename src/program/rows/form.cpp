@@ -6,7 +6,6 @@
 #include "src/ops/table/prims.h"
 #include "src/program/rows/step.h"
 #include "src/support/machine/vector_lanes.h"
-#include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {

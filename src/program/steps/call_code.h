@@ -8,7 +8,6 @@ namespace fxjit::program {
 
 enum class CallCode : uint8_t {
   eager,                // The op's eager function.
-  pool,                 // Windows of [N, C, ...].
   cumulative_sum,       // Running sums along a dim.
   recurrence,           // All steps of a recurrent layer.
   copy,                 // Copies of short runs of memory.

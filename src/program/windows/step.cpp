@@ -7,7 +7,6 @@
 #include "src/support/machine/cache_line.h"
 #include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
-#include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "src/program/windows/step.h"
 #include "src/support/rounding.h"
-#include "src/weights/panels.h"
 
 namespace fxjit::program {
 namespace {

@@ -1,6 +1,6 @@
-// Vectors of FXJIT_LANES floats and what PostWork does to them: included by
-// loops that are compiled once per vector width, in a namespace of each. Every
-// comparison is written such that NaN stays NaN.
+// Vectors of FXJIT_LANES floats: included by loops that are compiled once per
+// vector width, in a namespace of each. Every comparison is written such that
+// NaN stays NaN.
 
 using Vector [[gnu::vector_size(FXJIT_LANES * sizeof(float))]] = float;
 using Integers [[gnu::vector_size(FXJIT_LANES * sizeof(int32_t))]] = int32_t;
@@ -15,9 +15,7 @@ FXJIT_INLINE Vector load(const float* from) {
 // them, and reads that cross the end of a cache line count as two.
 FXJIT_INLINE Vector load_once(const float* from) {
   Vector v = load(from);
-#if FXJIT_LANES > 1
   asm("" : "+v"(v));
-#endif
   return v;
 }
 
@@ -72,42 +70,4 @@ FXJIT_INLINE Vector sigmoid(Vector x) {
   const Exponential e = exponential(clip(-x, -kEnd, kEnd));
   const Vector y = reciprocal(1.0f + (e.rest + 1.0f) * e.scale);
   return x < -kEnd ? Vector{} : y;
-}
-
-// One op on kCount vectors; `extra(tensor, i)` gives the operand of vector i.
-template <int kCount, typename Extra>
-FXJIT_INLINE void apply(const ops::PostOp& op, Vector (&x)[kCount],
-                        Extra&& extra) {
-  using ops::PostKind;
-  const float a = op.a, b = op.b;
-#define FXJIT_EACH(result)                                                 \
-  _Pragma("GCC unroll 16") for (int i = 0; i < kCount; ++i) x[i] = result; \
-  break
-  switch (op.kind) {
-    case PostKind::relu:
-      FXJIT_EACH(x[i] < 0.0f ? Vector{} : x[i]);
-    case PostKind::leaky_relu:
-      FXJIT_EACH(x[i] > 0.0f ? x[i] : x[i] * a);
-    case PostKind::prelu:
-      FXJIT_EACH(x[i] > a ? x[i] : x[i] * extra(op.tensor, i));
-    case PostKind::clip:
-      FXJIT_EACH(clip(x[i], a, b));
-    case PostKind::hardsigmoid:
-      FXJIT_EACH(clip(x[i] + 3.0f, 0.0f, 6.0f) * (1.0f / 6));
-    case PostKind::hardswish:
-      FXJIT_EACH(x[i] * clip(x[i] + 3.0f, 0.0f, 6.0f) * (1.0f / 6));
-    case PostKind::sigmoid:
-      FXJIT_EACH(sigmoid(x[i]));
-    case PostKind::silu:
-      FXJIT_EACH(x[i] * sigmoid(x[i]));
-    case PostKind::affine:
-      FXJIT_EACH(x[i] * a + b);
-    case PostKind::add:
-      FXJIT_EACH(x[i] + extra(op.tensor, i));
-    case PostKind::multiply:
-      FXJIT_EACH(x[i] * extra(op.tensor, i));
-    case PostKind::gelu:
-      break;
-  }
-#undef FXJIT_EACH
 }
