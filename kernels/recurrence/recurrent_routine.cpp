@@ -240,14 +240,14 @@ void RecurrentRoutine::run_task(const program::StepCall& call,
     return static_cast<float*>(call.operands[place]);
   };
   const bool lstm = form_.cell == Cell::lstm;
-  const int64_t first = std::min(block * rows_, form_.batch);
+  const int64_t first = std::min<int64_t>(block * rows_, form_.batch);
   float** pointers = reinterpret_cast<float**>(scratch + pointers_);
   RecurrentTask task{
       .form = form_,
       .order = order,
       .direction = direction,
       .first = first,
-      .count = std::min(rows_, form_.batch - first),
+      .count = std::min<int64_t>(rows_, form_.batch - first),
       .gates_strides = gates_[at(direction)],
       .gates = operand(places_.gates + direction),
       .hidden = operand(places_.hidden),

@@ -14,7 +14,8 @@ int64_t RecurrentTask::sequence(int64_t n) const {
 }
 
 int64_t RecurrentTask::time_of(int64_t step) const {
-  return form.reversed[place(direction)] ? form.length - 1 - step : step;
+  const int64_t last = form.length - 1;
+  return form.reversed[place(direction)] ? last - step : step;
 }
 
 const float* RecurrentTask::gates_at(int64_t time, int64_t n) const {
@@ -26,7 +27,7 @@ const float* RecurrentTask::gates_at(int64_t time, int64_t n) const {
 
 float* RecurrentTask::output_at(int64_t time, int64_t n) const {
   const int64_t line = form.packed ? order.start[place(time)] + first + n
-                                   : time * form.batch + sequence(n);
+                                   : time * int64_t{form.batch} + sequence(n);
   return output + line * form.directions * form.width;
 }
 

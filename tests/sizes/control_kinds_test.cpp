@@ -1,5 +1,5 @@
-// Branches and loops among named sizes: one kind, the programs of the numbers,
-// and the interpreter's results.
+// Branches, loops and recurrent layers among named sizes: one kind, the
+// programs of the numbers, and the interpreter's results.
 #include <gtest/gtest.h>
 
 #include "fxjit/functions.h"
@@ -81,6 +81,24 @@ TEST(ControlKinds, LoopsAmongNamedSizesAreOneKind) {
     return ValueList{Tensor::full({}, rows % 3, DType::i64),
                      random_tensor({rows, 8}, DType::f32, uint32_t(rows))};
   });
+}
+
+TEST(ControlKinds, RecurrentLayersOverNamedLengthsAreOneKind) {
+  const auto sequences = [](int64_t rows) {
+    return ValueList{random_tensor({rows, 3, 12}, DType::f32, uint32_t(rows))};
+  };
+  check(
+      [] {
+        return fx::symbolic_trace(
+            nn::Sequential::create(nn::LSTM::create(12, 20)));
+      },
+      sequences);
+  check(
+      [] {
+        return fx::symbolic_trace(
+            nn::Sequential::create(nn::GRU::create(12, 20)));
+      },
+      sequences);
 }
 
 }  // namespace TEST_FILE

@@ -46,6 +46,17 @@ TEST(BlockPool, ReusesAReleasedBlockOfTheClass) {
   EXPECT_EQ(pool.cached_bytes(), 0u);
 }
 
+TEST(BlockPool, AFreeBlockServesSizesThatAreLittleSmaller) {
+  BlockPool pool(1 << 20);
+  std::byte* data = pool.acquire(4000).get();
+  EXPECT_EQ(pool.acquire(3300).get(), data);
+  EXPECT_EQ(pool.cached_bytes(), block_bytes(4000));
+  BlockRef less(pool.acquire(2000));  // Would waste half of it.
+  EXPECT_EQ(pool.cached_bytes(), block_bytes(4000));
+  BlockRef tiny(pool.acquire(64));
+  EXPECT_EQ(pool.cached_bytes(), block_bytes(4000));
+}
+
 TEST(BlockPool, NeverHandsOutABlockInUse) {
   BlockPool pool(kCap);
   BlockRef held = pool.acquire(4096);

@@ -92,11 +92,12 @@ struct Recurrence {
 
   Cell cell = Cell::lstm;
   DType dtype = DType::f32;
-  int64_t directions = 1, length = 0, batch = 0;
+  int64_t directions = 1;
+  Size length = 0, batch = 0;
   int64_t hidden = 0;    // H
   int64_t width = 0;     // P, of the output; H but for projections.
   int64_t features = 0;  // F, of an input.
-  int64_t rows = 0;      // Rows of gates: L * N, fewer where packed.
+  Size rows = 0;         // Rows of gates: L * N, fewer where packed.
   bool packed = false, has_lengths = false;
   bool biased = false, projected = false, peepholed = false;
   bool has_inputs = false, input_biased = false;  // In place of gates.

@@ -21,6 +21,10 @@ constexpr size_t kUnit = 64;
 constexpr int kStepBits = 3;  // Eight classes per power of two.
 constexpr int kSteps = 1 << kStepBits;
 constexpr size_t kMaxBytes = size_t{1} << 46;
+// A free block of up to so many larger classes, which has less than half as
+// many bytes more, serves as well: calls of many sizes would otherwise leave a
+// block of each class.
+constexpr int kLarger = 3;
 constexpr int kClasses = 330;  // Up to kMaxBytes, see the assertion below.
 
 // Classes 1..8 are 64..512; class 8 + i of the octave starting at 512 << o is
@@ -122,7 +126,11 @@ Block* BlockPoolState::acquire(size_t bytes) {
                        std::to_string(kMaxBytes) + " bytes, got " +
                        std::to_string(bytes));
   int size_class = size_class_of(bytes);
-  if (Block* block = pop(size_class)) return block;
+  const int largest = size_class < kSteps
+                          ? size_class
+                          : std::min(size_class + kLarger, kClasses - 1);
+  for (int larger = size_class; larger <= largest; ++larger)
+    if (Block* block = pop(larger)) return block;
   Block* block =
       new Block{*this, size_class, AlignedBlock(class_bytes(size_class))};
   references_.fetch_add(1, std::memory_order_relaxed);

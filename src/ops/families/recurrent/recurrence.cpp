@@ -69,8 +69,8 @@ class SideLoop {
     load_state(hidden, form_.width, state_);
     if (form_.cell == Cell::lstm) load_state(cell, form_.hidden, cell_);
     const bool reversed = form_.reversed[static_cast<size_t>(index_)];
-    for (int64_t i = 0; i < form_.length; ++i)
-      step(reversed ? form_.length - 1 - i : i);
+    const int64_t length = form_.length;
+    for (int64_t i = 0; i < length; ++i) step(reversed ? length - 1 - i : i);
     store_state(state_, form_.width, side_.hidden);
     if (form_.cell == Cell::lstm) store_state(cell_, form_.hidden, side_.cell);
   }
@@ -103,7 +103,7 @@ class SideLoop {
   T* output_at(int64_t time, int64_t place) const {
     const int64_t row = form_.packed
                             ? order_.start[static_cast<size_t>(time)] + place
-                            : time * form_.batch + sequence(place);
+                            : time * int64_t{form_.batch} + sequence(place);
     return side_.output + row * side_.output_row;
   }
 

@@ -161,7 +161,7 @@ void read_sizes(Recurrence& form, const OpCall& call) {
   form.width = hidden.sizes()[2];
   form.length =
       form.packed ? call.tensor(kBatchSizes).numel() : gates[0].sizes()[0];
-  form.rows = ExactInt(form.length) * form.batch;
+  form.rows = form.length * form.batch;
   if (form.packed) form.rows = gates[0].sizes()[0];
 }
 
@@ -215,7 +215,7 @@ void check_tensors(Recurrence& form, const OpCall& call) {
 }
 
 void check_counts(const Recurrence& form, const OpCall& call, size_t argument,
-                  int64_t size) {
+                  Size size) {
   if (!call.has(argument)) return;
   const Tensor& counts = call.tensor(argument);
   if (counts.dtype() != DType::i64 && counts.dtype() != DType::i32)
@@ -231,7 +231,8 @@ void add_starts(SequenceOrder& order, const Recurrence& form,
                 const int64_t* sizes) {
   int64_t sum = 0;
   for (int64_t t = 0; t < form.length; ++t) {
-    const int64_t size = sizes[t], most = t == 0 ? form.batch : sizes[t - 1];
+    const int64_t size = sizes[t],
+                  most = t == 0 ? int64_t{form.batch} : sizes[t - 1];
     if (size < 0 || size > most || (t == 0 && size != form.batch))
       runtime_error("recurrence: expected batch sizes that fall from ",
                     form.batch, ", got ", size, " at ", t);
@@ -315,7 +316,7 @@ SequenceOrder order_of(const Recurrence& form, const Tensor& numbers) {
   const auto batch = static_cast<size_t>(form.batch);
   order.sequence.resize(batch);
   std::iota(order.sequence.begin(), order.sequence.end(), int64_t{0});
-  order.length.assign(batch, form.packed ? 0 : form.length);
+  order.length.assign(batch, form.packed ? 0 : int64_t{form.length});
   if (!numbers.defined()) return order;
   const Tensor counts = numbers.to(DType::i64).contiguous();
   if (form.packed)
