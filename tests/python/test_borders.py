@@ -326,7 +326,9 @@ def seen_after(write):
 PLACE_WRITES = {"copy": lambda x: x.copy_(x * 2), "itself": lambda x: x.copy_(x),
                 "add": lambda x: x.add_(1), "relu": lambda x: x.relu_(),
                 "part": lambda x: x[1:].fill_(3.),
-                "item": lambda x: x.__setitem__((slice(None), 1), 5.)}
+                "item": lambda x: x.__setitem__((slice(None), 1), 5.),
+                "turned": lambda x: x.t().view(torch.int32).view(torch.float32).copy_(x.t() * 2),
+                "place": lambda x: x.as_strided((2, 2), (1, 2)).fill_(9.)}
 
 
 @pytest.mark.parametrize("name", PLACE_WRITES)
@@ -339,6 +341,19 @@ def test_places_of_written_inputs(name):
             ours, theirs = torch.arange(40.), torch.arange(40.)
             same(compiled(ours.as_strided(*sizes)), function(theirs.as_strided(*sizes)))
             assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_places_that_are_written_alone(dynamic):
+    def function(x):
+        x.as_strided((2, 2), (1, 2)).fill_(9.)
+        return x.sum()
+    compiled = torch.compile(function, backend="fxjit", dynamic=dynamic)
+    ours, theirs = torch.arange(40.), torch.arange(40.)
+    same(compiled(ours[3:9].view(2, 3)), function(theirs[3:9].view(2, 3)))
+    same(compiled(ours.as_strided((3, 4), (8, 2), 3)),
+         function(theirs.as_strided((3, 4), (8, 2), 3)))
+    assert torch.equal(ours, theirs)
 
 
 ROW = torch.arange(-1., 3.)
