@@ -10,7 +10,7 @@ namespace fxjit {
 namespace {
 
 // The share of the cap that programs which are remade soon may take.
-constexpr size_t kRemadeShare = 16;
+constexpr size_t kRemadeShare = 32;
 
 }  // namespace
 

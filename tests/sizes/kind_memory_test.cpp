@@ -56,7 +56,7 @@ TEST(KindMemory, FewKindsAreKeptUnderASmallCap) {
   EXPECT_LT(compiled_module(*few)->kinds(), size_t{kRanks});
 }
 
-// Programs that are made anew in a millisecond take a sixteenth of the cap.
+// Programs that are made anew in a millisecond take a small share of the cap.
 TEST(KindMemory, ProgramsOfManySizesAreFew) {
   CompileOptions options = testing::quick();
   options.memory_cap = 4 << 20;
