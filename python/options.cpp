@@ -83,6 +83,10 @@ const std::vector<std::pair<std::string, Setter>>& setters() {
        [](Options& o, nb::handle v, const std::string& name) {
          o.strict_sums = as<bool>(v, name, "True or False");
        }},
+      {"dot_products",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.dot_products = as<bool>(v, name, "True or False");
+       }},
       {"memory_cap",
        [](Options& o, nb::handle v, const std::string& name) {
          const auto bytes = as<int64_t>(v, name, "a number of bytes");

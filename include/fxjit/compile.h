@@ -88,6 +88,10 @@ struct CompileOptions {
   // but never 3/4 or 7/8 beside f32. strict_sums switches all of this off.
   enum class NarrowWeights : uint8_t { never, exact, rounded };
   NarrowWeights narrow_weights = NarrowWeights::rounded;
+  // Whether products of 8-bit integers use the instruction that adds four of
+  // them in 32 bits (AVX-VNNI on avx2, AVX512-VNNI on avx512), where the CPU has
+  // it. The results are the same.
+  bool dot_products = true;
   // The most bytes of compiled programs (steps, code, primitives and working
   // memory) that a module keeps; beyond it the least recently used are dropped.
   // Weights do not count. On top come free output blocks, an eighth of the cap

@@ -2,19 +2,61 @@
 
 import functools
 import struct
+import sys
 
 import torch
 
 aten = torch.ops.aten
 
 
-@functools.cache
 def table():
-    """{overload: function of the same arguments}. PyTorch's functions on lists do one on each."""
-    each = {overload: functools.partial(_on_each, overload)
+    """{overload: function of the same arguments}."""
+    return {**_of_lists(), **_RULES, **_of_dynamic_quantisation()}
+
+
+def _of_dynamic_quantisation():
+    """What torch.ao runs for its own functions, if something has defined them.
+
+    Where it asks for numbers of a tensor, a rule of our own does not.
+    """
+    module = sys.modules.get("torch.ao.quantization.fx._decomposed")
+    if module is None:
+        return {}
+    ops = torch.ops.quantized_decomposed
+    return {ops.choose_qparams.tensor: _scale_and_zero,
+            ops.choose_qparams_symmetric.tensor: _symmetric_scale,
+            ops.choose_qparams_per_token.default: module.choose_qparams_per_token,
+            ops.choose_qparams_per_token_asymmetric.default:
+                module.choose_qparams_per_token_asymmetric,
+            ops.quantize_per_token.default: module.quantize_per_token,
+            ops.dequantize_per_token.default: module.dequantize_per_token}
+
+
+def _bounds(x):
+    low, high = torch.aminmax(x)
+    return low.clamp(max=0), high.clamp(min=0)
+
+
+def _scale_and_zero(x, least, greatest, eps, dtype):
+    low, high = _bounds(x)
+    scale = ((high - low) / float(greatest - least)).clamp(min=eps).reshape(1)
+    zero = least - torch.round(low / scale).to(torch.int32)
+    return scale.to(torch.float64), zero.clamp(least, greatest).to(torch.int64)
+
+
+def _symmetric_scale(x, least, greatest, eps, dtype):
+    low, high = _bounds(x)
+    scale = (torch.maximum(-low, high) / (float(greatest - least) / 2)).clamp(min=eps).reshape(1)
+    zero = torch.full((1,), 128 if dtype == torch.uint8 else 0, dtype=torch.int64)
+    return scale.to(torch.float64), zero
+
+
+@functools.cache
+def _of_lists():
+    """PyTorch's functions on lists do one on each."""
+    return {overload: functools.partial(_on_each, overload)
             for overload in map(_overload, torch._C._jit_get_all_schemas())
             if overload is not None and _is_on_lists(overload)}
-    return {**each, **_RULES}
 
 
 def _overload(schema):

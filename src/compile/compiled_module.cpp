@@ -13,6 +13,7 @@
 #include "src/support/errors/exception_text.h"
 #include "src/support/machine/cache_sizes.h"
 #include "src/support/machine/cpu_quota.h"
+#include "src/support/machine/dot_products.h"
 #include "src/support/machine/processor.h"
 #include "src/support/threads/own_stack.h"
 
@@ -76,7 +77,9 @@ program::Machine machine_for(const CompileOptions& options, CpuLevel level) {
           .cache_bytes = static_cast<int64_t>(support::cache_sizes()[1]),
           .threads = thread_count(options),
           .halves = kernels::fast_halves(),
-          .fast_products = support::host_is_intel()};
+          .fast_products = support::host_is_intel(),
+          .dot_products =
+              options.dot_products && support::host_has_dot_products(level)};
 }
 
 }  // namespace

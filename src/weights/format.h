@@ -27,6 +27,7 @@ enum class Format : uint8_t {
   quads1,   // 8-bit integers, see quads.h: so many quads are added in 16 bits.
   quads2,
   quads4,
+  quads,  // 8-bit integers as they are, for instructions that cannot saturate.
 };
 
 // What is less than f32, in the order in which formats are tried.
@@ -43,7 +44,10 @@ constexpr bool is_paired(Format format) {
   return format == Format::f28 || format == Format::fixed24;
 }
 
-// How many quads of a column are added in 16 bits; 0 for other formats.
+constexpr bool is_quads(Format format) { return format >= Format::quads1; }
+
+// How many quads of a column are added in 16 bits, for which they are clipped;
+// 0 for other formats.
 constexpr int quad_group(Format format) {
   return format == Format::quads1   ? 1
          : format == Format::quads2 ? 2

@@ -45,6 +45,7 @@ ByteMatrix byte_matrix(const Tensor& t) {
 // those in 32 bits; a fix is a quad of its own.
 double cost_of(int group, int64_t quads, int64_t fixes) {
   constexpr double kProduct = 1, kShortSum = 1, kWiden = 1, kSum = 1;
+  if (group == 0) return kProduct * static_cast<double>(quads);
   const double each =
       kProduct + kShortSum * (group - 1) / group + (kWiden + kSum) / group;
   return each * static_cast<double>(quads) +
@@ -136,9 +137,9 @@ bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
     pack_filter(weight, level, out);
     return false;
   }
-  if (const int group = quad_group(weight.coding.format)) {
+  if (is_quads(weight.coding.format)) {
     const Tensor numbers = for_one_reading(weight.pieces.front());
-    pack_quads(byte_matrix(numbers), group, out);
+    pack_quads(byte_matrix(numbers), quad_group(weight.coding.format), out);
     return false;
   }
   const int64_t width = register_tile(level).width();

@@ -100,17 +100,18 @@ std::vector<QuadFix> clip_column(const ByteMatrix& matrix, int64_t column,
                                  int group, Put put) {
   std::vector<QuadFix> fixes;
   const int64_t quads = QuadLayout(matrix.depth, 1).quads;
-  for (int64_t first = 0; first < quads; first += group) {
+  const int together = std::max(1, group);
+  for (int64_t first = 0; first < quads; first += together) {
     QuadGroup numbers;
-    numbers.count = group;
-    for (int64_t i = 0; i < group * kQuadRows; ++i) {
+    numbers.count = together;
+    for (int64_t i = 0; i < together * kQuadRows; ++i) {
       const int64_t k = first * kQuadRows + i;
       if (k < matrix.depth)
         numbers.kept[static_cast<size_t>(i / kQuadRows)]
                     [static_cast<size_t>(i % kQuadRows)] = matrix.at(k, column);
     }
-    numbers.clip();
-    for (int i = 0; i < group; ++i) {
+    if (group > 0) numbers.clip();
+    for (int i = 0; i < together; ++i) {
       const auto at = static_cast<size_t>(i);
       put(first + i, numbers.kept[at]);
       while (!is_zero(numbers.cut[at]))

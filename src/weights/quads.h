@@ -6,7 +6,8 @@
 // most 128 and the negative ones to at least -128, as 255 * 128 fits; so it is
 // for `group` quads whose 16-bit sums are added. Weights are clipped to that
 // when they are packed, and what is cut off becomes fixes of the column: more
-// quads, of other rows. All columns of a group of four have equally many.
+// quads, of other rows. All columns of a group of four have equally many. A
+// `group` of 0 clips nothing: `vpdpbusd` adds products of quads in 32 bits.
 //
 // Behind one another: i32 sums of the columns, u32 ends of the fixes of each
 // group of columns, the quads, the fixes.

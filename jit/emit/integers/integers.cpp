@@ -36,6 +36,7 @@ class IntegerEmitter {
         operands_(b, form, call_pointer(b, offsetof(IntegerCall, operands))) {}
 
   void emit() {
+    if (form_.dot) allow_dot_products();
     Value* groups = call_number(b_, offsetof(IntegerCall, groups));
     Value* first = call_number(b_, offsetof(IntegerCall, first_fix));
     b_.loop(b_.i64(0), groups, b_.i64(1), {first},
@@ -62,13 +63,13 @@ class IntegerEmitter {
     Value* column = b_.mul(group, b_.i64(kQuadColumns));
     Values sums = products(group, start_sums(column));
     Value* end = end_of_fixes(group, first_fix);
-    if (!has_shorts()) sums = fixed(sums, first_fix, end);
+    if (has_fixes()) sums = fixed(sums, first_fix, end);
     for (int i = 0; i < form_.vectors; ++i) store_columns(sums, i, column);
     return end;
   }
 
   Value* end_of_fixes(Value* group, Value* first) {
-    if (has_shorts()) return first;
+    if (!has_fixes()) return first;
     return b_.ir().CreateZExt(
         b_.load_raw(b_.i32(), b_.offset(fix_ends_, b_.i32(), group)), b_.i64());
   }
@@ -80,24 +81,24 @@ class IntegerEmitter {
         weights_, b_.mul(group, b_.mul(quads_, b_.i64(kRowBytes))));
     const int parts = b_.lanes() / static_cast<int>(kQuadColumns);
     Value* zero = b_.splat(b_.ir().getInt32(0));
-    const Values sums = b_.loop(
-        b_.i64(0), quads_, b_.i64(weights::kQuadMultiple), {zero},
-        [&](Value* quad, const Values& carried) {
-          Value* sum = carried[0];
-          Value* at = b_.mul(quad, b_.i64(kRowBytes));
-          Value* rows = b_.offset_bytes(lhs_, at);
-          Value* factors = b_.offset_bytes(weights, at);
-          b_.prefetch(b_.offset_bytes(factors, kBytesAhead));
-          for (int q = 0; q < weights::kQuadMultiple; q += parts)
-            sum = b_.add(
-                sum, quad_sums(load_quads(rows, q), load_quads(factors, q)));
-          return Values{sum};
-        });
+    const Values sums =
+        b_.loop(b_.i64(0), quads_, b_.i64(weights::kQuadMultiple), {zero},
+                [&](Value* quad, const Values& carried) {
+                  Value* sum = carried[0];
+                  Value* at = b_.mul(quad, b_.i64(kRowBytes));
+                  Value* rows = b_.offset_bytes(lhs_, at);
+                  Value* factors = b_.offset_bytes(weights, at);
+                  b_.prefetch(b_.offset_bytes(factors, kBytesAhead));
+                  for (int q = 0; q < weights::kQuadMultiple; q += parts)
+                    sum = with_products(sum, load_quads(rows, q),
+                                        load_quads(factors, q));
+                  return Values{sum};
+                });
     Value* sum = row_start(column);
     for (int part = 0; part < parts; ++part)
       sum = b_.add(sum, b_.slice(sums[0], part * 4, 4));
     Value* end = end_of_fixes(group, first_fix);
-    if (!has_shorts())
+    if (has_fixes())
       sum = b_.loop(first_fix, end, b_.i64(kQuadColumns), {sum},
                     [&](Value* fix, const Values& carried) {
                       return Values{b_.add(carried[0], row_fixes(fix))};
@@ -188,7 +189,8 @@ class IntegerEmitter {
                    });
   }
 
-  bool has_shorts() const { return form_.group == 0; }
+  bool has_shorts() const { return form_.group == 0 && !form_.dot; }
+  bool has_fixes() const { return form_.group > 0; }
   // Quads that are taken together.
   int unit() const { return std::max(1, form_.group); }
 
@@ -207,6 +209,7 @@ class IntegerEmitter {
   }
 
   void add_column(Values& sums, const Values& lhs, Value* weights, int64_t j) {
+    if (form_.dot) return add_quads(sums, lhs, quad_at(weights, j), j);
     Values shorts(static_cast<size_t>(form_.vectors));
     for (int g = 0; g < unit(); ++g) {
       Value* factors = quad_at(weights, g * kQuadColumns + j);
@@ -222,6 +225,12 @@ class IntegerEmitter {
       sums[at(i, j)] =
           b_.add(sums[at(i, j)], has_shorts() ? made : widened(made));
     }
+  }
+
+  void add_quads(Values& sums, const Values& lhs, Value* factors, int64_t j) {
+    for (int i = 0; i < form_.vectors; ++i)
+      sums[at(i, j)] =
+          with_products(sums[at(i, j)], lhs[static_cast<size_t>(i)], factors);
   }
 
   // Four weights for all rows.
@@ -286,6 +295,29 @@ class IntegerEmitter {
         break;
     }
     return call(llvm::Intrinsic::x86_avx512_pmaddubs_w_512, rows, factors);
+  }
+
+  // The sums and the products of quads of u8 and s8, or of pairs of i16.
+  Value* with_products(Value* sums, Value* rows, Value* factors) {
+    if (!form_.dot) return b_.add(sums, quad_sums(rows, factors));
+    llvm::Type* type = sums->getType();
+    return b_.ir().CreateIntrinsic(dot_of(width_of(rows)), {},
+                                   {sums, b_.ir().CreateBitCast(rows, type),
+                                    b_.ir().CreateBitCast(factors, type)});
+  }
+
+  static llvm::Intrinsic::ID dot_of(unsigned width) {
+    return width == 128   ? llvm::Intrinsic::x86_avx512_vpdpbusd_128
+           : width == 256 ? llvm::Intrinsic::x86_avx512_vpdpbusd_256
+                          : llvm::Intrinsic::x86_avx512_vpdpbusd_512;
+  }
+
+  // No level has the instruction, so that this function alone may use it.
+  void allow_dot_products() {
+    llvm::Function* const function = b_.ir().GetInsertBlock()->getParent();
+    function->addFnAttr("target-features", b_.level() == CpuLevel::avx512
+                                               ? "+avx512vnni"
+                                               : "+avxvnni");
   }
 
   static unsigned width_of(Value* vector) {

@@ -40,8 +40,10 @@ struct IntegerForm : Epilogue {  // Without sizes.
   using Fn = IntegerFn;
 
   int vectors = 1;  // Of rows; 0: one row, lanes are columns of several quads.
-  // Quads that are added in 16 bits; 0: the numbers have 16 bits, in pairs.
+  // Quads that are added in 16 bits; 0: the numbers have 16 bits, in pairs, or
+  // `dot`: each quad's products are added in 32 bits by one instruction.
   int group = 1;
+  bool dot = false;
   // Sums begin with what stands for numbers that were moved.
   bool has_starts = false;
 

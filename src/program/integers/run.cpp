@@ -128,6 +128,7 @@ IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
     forms_.push_back(
         {step.without_sizes(), vectors,
          step.lhs == DType::i16 ? 0 : weights::quad_group(step.weights),
+         step.lhs != DType::i16 && step.weights == weights::Format::quads,
          step.lhs == DType::i8 || step.rhs == DType::u8});
 }
 

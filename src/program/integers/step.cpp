@@ -92,7 +92,8 @@ StepKernels<IntegerForm> IntegerStep::kernels(CpuLevel level) const {
 
 std::string form_key(const IntegerForm& form) {
   return "integer_tile " + std::to_string(form.vectors) + " " +
-         std::to_string(form.group) + (form.has_starts ? " starts" : "") +
+         std::to_string(form.group) + (form.dot ? " dot" : "") +
+         (form.has_starts ? " starts" : "") +
          form.epilogue_key();
 }
 

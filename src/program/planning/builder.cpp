@@ -145,8 +145,11 @@ OperandRef PlanBuilder::pack_bytes(const Placed& weight) {
 
 OperandRef PlanBuilder::pack_integers(const Placed& weight) {
   weights::PackSpec packed = weight_of({{weight, weight.constant}}, false);
-  packed.formats = {weights::Format::quads1, weights::Format::quads2,
-                    weights::Format::quads4};
+  if (options_.machine.dot_products)
+    packed.formats = {weights::Format::quads};
+  else
+    packed.formats = {weights::Format::quads1, weights::Format::quads2,
+                      weights::Format::quads4};
   return place_packed(std::move(packed));
 }
 

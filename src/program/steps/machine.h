@@ -18,6 +18,7 @@ struct Machine {
   int threads = 1;  // The most that a call uses.
   passes::FastHalves halves{};
   bool fast_products = false;  // See passes::RecurrentMachine.
+  bool dot_products = false;   // See support::host_has_dot_products.
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };
