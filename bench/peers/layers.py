@@ -22,8 +22,8 @@ ROUNDS, SECONDS = 5, 0.05
 TOLERANCE = 1e-5
 
 
-def depthwise(channels, window, stride=1):
-    return nn.Conv2d(channels, channels, window, stride, window // 2,
+def depthwise(channels, window, stride=1, results=1):
+    return nn.Conv2d(channels, channels * results, window, stride, window // 2,
                      groups=channels)
 
 
@@ -44,6 +44,8 @@ LAYERS = [
     ("depthwise 3x3", [depthwise(960, 3)], 960, 7),
     ("depthwise 5x5 stride 2", [depthwise(96, 5, 2)], 96, 56),
     ("depthwise 7x7", [depthwise(96, 7)], 96, 56),
+    ("depthwise 7x7 stride 2, 2 results a channel", [depthwise(48, 7, 2, 2)],
+     48, 64),
     ("1x1, depthwise 3x3, 1x1, SiLU", block(3, nn.SiLU), 64, 64),
     ("1x1, depthwise 3x3, 1x1, ReLU", block(3, nn.ReLU), 64, 64),
     ("1x1, depthwise 5x5, 1x1, hardswish", block(5, nn.Hardswish), 64, 64),

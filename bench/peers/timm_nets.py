@@ -2,8 +2,8 @@
 OpenVINO: random weights, f32, one picture, one thread.
 
 Contestants take turns as in layers.py; a ratio is the median of three runs, and
-results are compared with PyTorch first. Prints a table in Markdown and the
-geometric mean of the ratios.
+results are compared with PyTorch first. Prints a table in Markdown, the
+geometric mean of the ratios, and the nets in which a peer is faster.
 """
 
 import argparse
@@ -76,6 +76,8 @@ def main():
         print(f"| {name} |", " | ".join(f"{t / 1000:.2f}" for t in times.values()),
               f"| {ratio:.2f} |", flush=True)
     print(f"geometric mean {statistics.geometric_mean(ratios):.2f}")
+    slower = [name for name, ratio in zip(names, ratios) if ratio < 1]
+    print("below 1:", ", ".join(slower) or "none")
 
 
 if __name__ == "__main__":

@@ -54,6 +54,12 @@ Tensor image(const Dims& sizes, Draw& draw) {
   return random_tensor({step}).as_strided(sizes, strides, 0);
 }
 
+// No window is larger than the padded image.
+int64_t pad_of(int64_t size, int64_t taps, int64_t dilation, Draw& draw) {
+  const int64_t reach = (taps - 1) * dilation + 1, pad = draw.of({0, 1, 3});
+  return size >= reach ? pad : std::max(pad, (reach + 1) / 2);
+}
+
 void set_special(const Tensor& x, Draw& draw) {
   const float numbers[] = {std::numeric_limits<float>::quiet_NaN(),
                            std::numeric_limits<float>::infinity(),
@@ -102,21 +108,22 @@ TEST(WindowLayers, DepthwiseConvolutions) {
     Draw draw(seed);
     const int spatial = static_cast<int>(draw.of({2, 2, 2, 3}));
     const int64_t channels = draw.of({2, 3, 6, 8, 13, 16, 24, 37});
-    Dims sizes{draw.of({1, 2}), channels}, weights{channels, 1}, pads;
+    // Fewer results than the widest vector has lanes are not native.
+    int64_t results = channels * draw.of({1, 1, 2, 4});
+    if (results < 16) results = channels;
+    Dims sizes{draw.of({1, 2}), channels}, weights{results, 1}, pads;
     const Dims stride = draw.dims(spatial, {1, 1, 2, 3});
     const Dims dilation = draw.dims(spatial, {1, 1, 2});
     for (int d = 0; d < spatial; ++d) {
       sizes.push_back(draw.of({1, 4, 7, 12, 17}));
       weights.push_back(draw.of({1, 2, 3, 3, 5, 7}));
-      // No window is larger than the padded image.
-      const int64_t reach = (weights[2 + d] - 1) * dilation[d] + 1;
-      pads.push_back(std::max(draw.of({0, 1, 3}), (reach + 1) / 2));
+      pads.push_back(pad_of(sizes[2 + d], weights[2 + d], dilation[d], draw));
     }
     const Tensor x = image(sizes, draw);
     const Tensor weight = random_tensor(weights, DType::f32, 3);
-    const Tensor bias = random_tensor({channels}, DType::f32, 4);
+    const Tensor bias = random_tensor({results}, DType::f32, 4);
     Dims each(spatial + 1, 1);
-    each[0] = channels;
+    each[0] = results;
     const Tensor scale = random_tensor(each, DType::f32, 5);
     // Not among the weights: padding meets none here, but zeros in the
     // reference.
@@ -168,9 +175,7 @@ TEST(WindowLayers, DenseConvolutions) {
     for (int d = 0; d < spatial; ++d) {
       sizes.push_back(draw.of({1, 4, 7, 12, 17}));
       weights.push_back(draw.of({1, 2, 3, 3, 5}));
-      // No window is larger than the padded image.
-      const int64_t reach = (weights[2 + d] - 1) * dilation[d] + 1;
-      pads.push_back(std::max(draw.of({0, 1, 3}), (reach + 1) / 2));
+      pads.push_back(pad_of(sizes[2 + d], weights[2 + d], dilation[d], draw));
     }
     const Tensor x = image(sizes, draw);
     // Such that sums of thousands of products are as large as those of few.
@@ -193,6 +198,25 @@ TEST(WindowLayers, DenseConvolutions) {
             return finished(convolution(x, weight.to(type), bias.to(type),
                                         stride, pads, dilation),
                             scale.to(type), kind);
+          };
+        },
+        x);
+  }
+}
+
+// Windows so high that places are taken column by column.
+TEST(WindowLayers, HighWindows) {
+  Draw draw(1);
+  for (int64_t pad : {0, 3}) {
+    const Tensor x = image({2, 64, 40, 60}, draw);
+    const Tensor weight =
+        scaled_by_depth(random_tensor({17, 64, 18, 2}, DType::f32, 3));
+    const Tensor bias = random_tensor({17}, DType::f32, 4);
+    expect_right(
+        [&](DType type) {
+          return [=](Value x) {
+            return F::relu(convolution(x, weight.to(type), bias.to(type),
+                                       {2, 3}, {pad, 1}, {1, 1}));
           };
         },
         x);

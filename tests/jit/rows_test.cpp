@@ -105,6 +105,36 @@ TEST(Rows, CrosswiseOperands) {
   }
 }
 
+// Neighbouring rows that differ in several dims, in an order that suits none of
+// the operands at first, or of which the rows are too short.
+TEST(Rows, CrosswiseOperandsOverSeveralDims) {
+  constexpr int64_t kParts = 4, kPlaces = 35;
+  for (int64_t channels : {10, 40}) {
+    const int64_t all = kParts * kPlaces;
+    ScalarBuilder b;
+    Scalar x = b.input(0, DType::f32), y = b.input(1, DType::f32);
+    RowStep step;
+    step.outer = {kParts, kPlaces};
+    step.inner = channels * 5;
+    step.inputs = {row_access({1, kParts}, all),
+                   row_access({kPlaces * step.inner, step.inner}, 1)};
+    step.outputs = {step.inputs[1]};
+    step.body = b.finish({x + y * softmax(x)});
+    check_step(step);
+    ScalarBuilder c;
+    RowStep back;
+    back.outer = {channels, 3, kPlaces};
+    back.inner = kParts;
+    back.inputs = {
+        row_access({1, all * channels, channels}, kPlaces * channels)};
+    back.outputs = {row_access({3 * all, all, kParts}, 1)};
+    back.body = c.finish({c.input(0, DType::f32) * 2.0});
+    check_step(back);
+    back.analyse(program::Machine{.level = CpuLevel::avx2, .threads = 1});
+    EXPECT_FALSE(back.code.crosswise.empty()) << channels;
+  }
+}
+
 TEST(Rows, CrosswiseOperandsOfEveryType) {
   for (DType type :
        {DType::f64, DType::f16, DType::i8, DType::boolean, DType::i64}) {

@@ -69,6 +69,8 @@ TEST_P(Windows, OfLayersWithChannelsInnermost) {
       {1, 5, 1, {1, 12, 13}, {1, 3, 3}, {1, 1, 1}, {1, 2, 2}, {0, 2, 2}},
       {1, 3, 1, {3, 7, 7}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
       {1, 16, 1, {1, 1, 1}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 13, 2, {1, 9, 9}, {1, 7, 7}, {1, 2, 2}, {1, 1, 1}, {0, 3, 3}},
+      {2, 5, 4, {1, 6, 9}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
       {1, 16, 1, {1, 0, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 2, 1}},
   };
   for (WindowSizes sizes : cases) {
@@ -162,7 +164,8 @@ TEST_P(Windows, OfRandomForms) {
     c.combine = static_cast<WindowCombine>(one_of({0, 0, 1, 2}));
     c.channels_inner = i % 2 == 0;
     if (c.channels_inner) c.channels = one_of({1, 2, 4, 5, 8, 11, 16, 21, 40});
-    if (c.channels_inner || c.combine != WindowCombine::products)
+    if (c.combine != WindowCombine::products ||
+        (c.channels_inner && c.channels < 8))
       c.multiplier = 1;
     c.has_bias = c.combine == WindowCombine::products && one_of({0, 1}) != 0;
     for (int d = 0; d < 3; ++d) {

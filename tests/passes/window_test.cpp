@@ -181,5 +181,47 @@ TEST(Windows, OfManyChannels) {
               Not(Contains(HasSubstr("window_product"))));
 }
 
+// Each channel has two results, which lie side by side.
+TEST(Windows, OfSeveralResultsOfAChannel) {
+  const Tensor filters = random_tensor({16, 1, 7, 7}, 3);
+  const Tensor bias = random_tensor({16}, 4);
+  const auto doubled = [&](Value x) {
+    return F::relu(
+        F::conv2d(x, filters, bias, Value(2), Value(3), Value(1), Value(8)));
+  };
+  const Tensor last = random_tensor({2, 9, 17, 8})
+                          .as_strided({2, 8, 9, 17}, {1224, 1, 136, 8}, 0);
+  EXPECT_THAT(fused(doubled, {last}), ElementsAre("contraction: window+relu"));
+}
+
+// Taps along a row are one run of memory where nothing is padded.
+TEST(Windows, OfRunsOfFewChannels) {
+  const Tensor weight = random_tensor({4, 8, 2, 2}, 7);
+  const Tensor bias = random_tensor({4}, 8);
+  const Tensor last = random_tensor({2, 9, 17, 8})
+                          .as_strided({2, 8, 9, 17}, {1224, 1, 136, 8}, 0);
+  for (int stride : {1, 2})
+    EXPECT_THAT(
+        fused([&](Value x) { return F::conv2d(x, weight, bias, stride); },
+              {last}),
+        ElementsAre("contraction: window_product+add"));
+  EXPECT_THAT(fused(
+                  [&](Value x) {
+                    return F::conv2d(x, weight, bias, Value(1), Value(1));
+                  },
+                  {last}),
+              Not(Contains(HasSubstr("window_product"))));
+}
+
+// High windows go down the columns of an image that is turned so.
+TEST(Windows, OfManyRows) {
+  const Tensor weight = random_tensor({4, 64, 18, 1}, 7);
+  const Tensor image = random_tensor({1, 64, 20, 60});
+  EXPECT_THAT(
+      fused([&](Value x) { return F::conv2d(x, weight, Value()); }, {image}),
+      ElementsAre("rows: materialize", "contraction: window_product",
+                  "rows: materialize"));
+}
+
 }  // namespace TEST_FILE
 }  // namespace fxjit

@@ -1,5 +1,9 @@
 #include "jit/emit/rows/crosswise.h"
 
+#include <algorithm>
+
+#include "jit/emit/access.h"
+
 namespace fxjit::jit {
 namespace {
 
@@ -106,6 +110,28 @@ class CrosswiseCopy {
 };
 
 }  // namespace
+
+RowSpan::RowSpan(VectorBuilder& b, const Values& sizes, int dims)
+    : b_(b), sizes_(sizes.end() - dims, sizes.end()) {}
+
+Value* RowSpan::place(const Values& outer) const {
+  const size_t first = outer.size() - sizes_.size();
+  Value* place = outer[first];
+  for (size_t d = 1; d < sizes_.size(); ++d)
+    place = b_.add(b_.mul(place, sizes_[d]), outer[first + d]);
+  return place;
+}
+
+Value* RowSpan::left(const Values& outer) const {
+  Value* all = sizes_[0];
+  for (size_t d = 1; d < sizes_.size(); ++d) all = b_.mul(all, sizes_[d]);
+  return b_.sub(all, place(outer));
+}
+
+void RowSpan::go_to(Value* place, Values& outer) const {
+  const Values positions = unravel(b_, place, sizes_);
+  std::ranges::copy(positions, outer.end() - std::ssize(positions));
+}
 
 void emit_crosswise(VectorBuilder& b, const program::Crosswise& crosswise,
                     const CrosswiseOperand& operand, int64_t inner,

@@ -15,6 +15,24 @@ struct CrosswiseOperand {
   Value* scratch;  // The same in scratch.
 };
 
+// The last `dims` outer dims, over which rows are neighbours. `outer` are the
+// positions of a row along all outer dims.
+class RowSpan {
+ public:
+  RowSpan(VectorBuilder& b, const Values& sizes, int dims);
+
+  // The number of the row among the neighbours.
+  Value* place(const Values& outer) const;
+  // How many neighbours there are from the row on.
+  Value* left(const Values& outer) const;
+  // Changes `outer` to the row with this number.
+  void go_to(Value* place, Values& outer) const;
+
+ private:
+  VectorBuilder& b_;
+  Values sizes_;
+};
+
 enum class Direction { load, store };
 
 // `rows` (i64, at most crosswise.rows) rows of `inner` elements each, loaded to

@@ -209,11 +209,12 @@ class RowsEmitter {
 
   // Emits groups of neighbouring rows with crosswise operands.
   void groups() {
+    const RowSpan span(b_, arguments_.outer, code_.crosswise.span);
     b_.loop_by(args_.begin(), args_.end(), [&](Value* number) {
       outer_ = unravel(b_, number, arguments_.outer);
-      Value* rows = b_.min(b_.i64(code_.crosswise.rows),
-                           neighbours(b_.sub(args_.end(), number)));
-      group(rows);
+      Value* left = b_.min(b_.sub(args_.end(), number), span.left(outer_));
+      Value* rows = b_.min(b_.i64(code_.crosswise.rows), left);
+      group(span, rows);
       return rows;
     });
   }
@@ -225,12 +226,12 @@ class RowsEmitter {
     return b_.min(rows, b_.sub(arguments_.outer.back(), outer_.back()));
   }
 
-  void group(Value* rows) {
+  void group(const RowSpan& span, Value* rows) {
     const Values first = addresses();
     copy_crosswise(Direction::load, first, rows);
-    Value* last = outer_.back();
+    Value* begin = span.place(outer_);
     b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* number) {
-      outer_.back() = b_.add(last, number);
+      span.go_to(b_.add(begin, number), outer_);
       Values row = addresses();
       for (const auto& operand : code_.crosswise.operands) {
         const DType dtype = loops_.access(operand.operand).dtype;

@@ -20,10 +20,8 @@ class WindowParts : public LoopEpilogue {
   Value* elements(Value* base, Value* count) const {
     return b.offset(base, b.memory_type(form.input), count);
   }
-  Value* load(Value* base, const Place& place) const {
-    return convert_computed(b, load_at(b, form.input, 1, base, place),
-                            form.input, DType::f32);
-  }
+  // `place` counts results, of which a channel may have several.
+  Value* load(Value* base, const Place& place) const;
   // What counts for elements outside the input.
   Value* outside() const;
   // Fills `count` elements at the beginning of the scratch with it.

@@ -22,6 +22,24 @@ WindowParts::WindowParts(VectorBuilder& b, const WindowForm& form)
   strip = floats(args.scratch(), number(WindowNumber::strip_at));
 }
 
+Value* WindowParts::load(Value* base, const Place& place) const {
+  const auto results = static_cast<int>(form.multiplier);
+  if (results == 1)
+    return convert_computed(b, load_at(b, form.input, 1, base, place),
+                            form.input, DType::f32);
+  Value* at = elements(base, b.ir().CreateUDiv(place.first, b.i64(results)));
+  Value* loaded = nullptr;
+  if (lanes == results) {
+    loaded = b.load_broadcast(form.input, at, lanes);
+  } else {
+    std::vector<int> spread;
+    for (int lane = 0; lane < lanes; ++lane) spread.push_back(lane / results);
+    loaded = b.ir().CreateShuffleVector(b.load(form.input, at, lanes / results),
+                                        spread);
+  }
+  return convert_computed(b, loaded, form.input, DType::f32);
+}
+
 Value* WindowParts::outside() const {
   if (form.input != DType::f32)
     return b.ir().CreateTrunc(number(WindowNumber::outside), b.i8());

@@ -31,6 +31,16 @@ bool has_own_channels(const ops::ConvParams& params, const Tensor& input,
          params.groups == input.size(1) && weight.size(1) == 1;
 }
 
+// Whether vectors of results that lie side by side have all results of their
+// channels, whatever the level.
+bool suits_lanes(const ops::ConvParams& params, const Tensor& input) {
+  constexpr int64_t kWidest = 16;
+  const int64_t channels = input.size(1), results = params.output[1];
+  return results == channels ||
+         (results >= kWidest &&
+          (results == 2 * channels || results == 4 * channels));
+}
+
 // Whether the input is images or volumes, in planes whose columns lie side by
 // side, and windows have enough places in a row: fewer leave lanes of vectors
 // empty.
@@ -141,8 +151,7 @@ Value lower_window(GraphBuilder& b, const ops::ConvParams& params,
       (suits_planes(taps, params.stride, kMostOfPlanes.products) ||
        suits_turned_planes(params, input, taps)))
     return products(b, params, args, false);
-  if (!ops::is_depthwise(params, weight) ||
-      numel(taps) > kMostOfChannels.products ||
+  if (!suits_lanes(params, input) || numel(taps) > kMostOfChannels.products ||
       (params.spatial == 1 && !is_channels_last(input)))
     return {};
   ValueList last = args;

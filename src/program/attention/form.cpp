@@ -91,9 +91,21 @@ int value_rows(const AttentionStep& step, CpuLevel level) {
   return rows < step.queries && rows < most ? rows * 2 : rows;
 }
 
-int64_t key_blocks_of(const AttentionStep& step, int64_t block) {
-  const int64_t each =
-      step.keys > kScoreElements / block ? kKeyBlock : step.keys;
+// Without AVX-512 a block has few queries, and each four of them read all
+// values of a key block: these stay in the first-level cache, and so do the
+// scores.
+int64_t keys_of_block(const AttentionStep& step, int64_t block,
+                      CpuLevel level) {
+  constexpr int64_t kNearKeys = 64, kNearElements = 4 << 10;
+  if (level != CpuLevel::avx512 && step.keys > kNearKeys &&
+      step.keys * step.value_depth > kNearElements)
+    return kNearKeys;
+  return step.keys > kScoreElements / block ? kKeyBlock : step.keys;
+}
+
+int64_t key_blocks_of(const AttentionStep& step, int64_t block,
+                      CpuLevel level) {
+  const int64_t each = keys_of_block(step, block, level);
   return ceil_div(step.keys, std::max<int64_t>(1, each));
 }
 
@@ -116,7 +128,7 @@ AttentionShape attention_shape(const AttentionStep& step, CpuLevel level) {
   shape.rows = value_rows(step, level);
   shape.block = shape.vectors * lanes;
   shape.query_blocks = ceil_div(step.queries, shape.block);
-  shape.key_blocks = key_blocks_of(step, shape.block);
+  shape.key_blocks = key_blocks_of(step, shape.block, level);
   return shape;
 }
 

@@ -47,7 +47,7 @@ void place_input(const Tensor& input, int64_t results, bool over_channels,
   }
   step.steps = with_all_dims(strides, 2, 0);
   const int64_t channels = over_channels ? Size(1) : input.size(1);
-  step.multiplier = step.channels_inner ? 1 : results / channels;
+  step.multiplier = results / channels;
 }
 
 }  // namespace
@@ -65,7 +65,8 @@ bool plan_window(PlanBuilder& builder, const RegionCall& call) {
   step.pads = with_depth(node->arg(6).as_dims(), 0);
   step.dilations = with_depth(node->arg(8).as_dims(), 1);
   const int dims = input.val.dim() - 2;
-  place_input(input.val, out[1], node->arg(4).as_dims().size() > dims, step);
+  place_input(input.val, out[step.channels_inner ? 4 : 1],
+              node->arg(4).as_dims().size() > dims, step);
   step.input = input.val.dtype();
   step.outside = node->arg(11).as_int();
   step.outer = {out[0], out[1], out[2], out[3]};

@@ -26,9 +26,25 @@ void for_each_access(RowStep& step, Fn fn) {
     fn(step.inputs.size() + i, step.outputs[i]);
 }
 
-bool has_neighbours(const RowStep& step) {
-  return !step.outer.empty() &&
-         (step.outer.size() == 1 || step.outer.back() >= kLineFloats);
+// Whether the neighbours of dim `d + 1` and those of dim `d` of all crosswise
+// operands follow one another.
+bool follow(const RowStep& step, int d) {
+  const auto fits = [&](const Access& access) {
+    return !lies_crosswise(access) ||
+           access.outer[d] == access.outer[d + 1] * step.outer[d + 1];
+  };
+  return std::ranges::all_of(step.inputs, fits) &&
+         std::ranges::all_of(step.outputs, fits);
+}
+
+// Rows of one dim need no division for their places: more dims only where one
+// has few.
+int neighbour_dims(const RowStep& step) {
+  const int dims = step.outer.size();
+  int span = 1;
+  if (step.outer.back() >= kLineFloats) return span;
+  while (span < dims && follow(step, dims - span - 1)) ++span;
+  return span;
 }
 
 Crosswise find_crosswise(RowStep& step, int lanes) {
@@ -36,6 +52,7 @@ Crosswise find_crosswise(RowStep& step, int lanes) {
   // Transposing pays for whole tiles only: many rows, and none too short.
   if (!has_neighbours(step) || step.inner * 2 < lanes) return found;
   found.rows = kLineFloats;
+  found.span = neighbour_dims(step);
   // One vector more than the row needs, so that the rows of a group do not all
   // fall into the same cache set.
   found.pitch = round_up(step.inner, lanes) + lanes;
@@ -73,6 +90,14 @@ bool Crosswise::holds(size_t operand) const {
   return std::any_of(
       operands.begin(), operands.end(),
       [&](const Operand& held) { return held.operand == operand; });
+}
+
+bool has_neighbours(const RowStep& step) {
+  if (step.outer.size() < 2) return !step.outer.empty();
+  int64_t rows = 1;
+  for (int d = 1; d <= neighbour_dims(step); ++d)
+    rows *= step.outer[step.outer.size() - d];
+  return rows >= kLineFloats;
 }
 
 bool lies_crosswise(const Access& access) {

@@ -32,6 +32,7 @@ struct Crosswise {
   };
   std::vector<Operand> operands;
   int64_t rows = 1;   // Rows of a group.
+  int span = 1;       // Last outer dims over which neighbours lie side by side.
   int64_t pitch = 0;  // Elements from row to row in scratch.
   size_t bytes = 0;   // Of scratch, row buffers follow.
 
@@ -73,8 +74,8 @@ void fields(Is<Crosswise::Operand> auto& s, V& v) {
 }
 template <typename V>
 void fields(Is<Crosswise> auto& s, V& v) {
-  v("operands", s.operands), v("rows", s.rows), v("pitch", s.pitch);
-  v("bytes", s.bytes);
+  v("operands", s.operands), v("rows", s.rows), v("span", s.span);
+  v("pitch", s.pitch), v("bytes", s.bytes);
 }
 template <typename V>
 void fields(Is<RowCode> auto& s, V& v) {
@@ -85,6 +86,9 @@ void fields(Is<RowCode> auto& s, V& v) {
 // Whether elements of the access are dense along the last outer dim and strided
 // along the row.
 bool lies_crosswise(const Access& access);
+// Whether there are enough neighbouring rows in crosswise operands to turn
+// whole tiles of them.
+bool has_neighbours(const RowStep& step);
 // Rewrites crosswise accesses as dense rows, which is what they are in scratch.
 void read_along(RowStep& step);
 

@@ -108,6 +108,8 @@ std::string form_key(const RowForm& form) {
              std::to_string(buffer.result);
   for (const Crosswise::Operand& operand : form.code.crosswise.operands)
     key += " crosswise " + std::to_string(operand.operand);
+  if (form.code.crosswise.span > 1)
+    key += " over " + std::to_string(form.code.crosswise.span);
   const std::vector<bool>& softmax = form.code.schedule.softmax;
   for (size_t i = 0; i < softmax.size(); ++i)
     if (softmax[i]) key += " softmax " + std::to_string(i);

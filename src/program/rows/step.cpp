@@ -4,6 +4,7 @@
 
 #include "src/ops/table/prims.h"
 #include "src/program/cost/body_work.h"
+#include "src/program/rows/arrange.h"
 #include "src/program/rows/rewrite.h"
 #include "src/support/rounding.h"
 
@@ -50,6 +51,7 @@ bool is_flat(const RowStep& step) {
 
 void RowStep::analyse(const Machine& machine) {
   rewrite_body(*this);
+  arrange_dims(*this, machine);
   code = row_code(*this, machine);
 }
 

@@ -1,6 +1,7 @@
 #include "src/program/tiles/row_window.h"
 
 #include <array>
+#include <vector>
 
 namespace fxjit::program {
 namespace {
@@ -20,17 +21,47 @@ struct Walk {
         strides(three(window.strides)),
         dilations(three(window.dilations)),
         pads(three(window.pads)),
-        steps(three(window.steps, 1)) {}
+        steps(three(window.steps, 1)) {
+    for (int64_t i = 0; i < taps[0]; ++i)
+      for (int64_t j = 0; j < taps[1]; ++j)
+        for (int64_t k = 0; k < taps[2]; ++k)
+          offsets.push_back(i * dilations[0] * steps[0] +
+                            j * dilations[1] * steps[1] +
+                            k * dilations[2] * steps[2]);
+  }
 
   // Where tap `tap` of place `at` lies along a dim, or -1 outside.
   int64_t place_of(size_t dim, int64_t at, int64_t tap) const {
-    const int64_t place = at * strides[dim] - pads[dim] + tap * dilations[dim];
+    const int64_t place = first_of(dim, at) + tap * dilations[dim];
     return place >= 0 && place < sizes[dim] ? place : -1;
+  }
+
+  // Where the first tap of place `at` lies along a dim.
+  int64_t first_of(size_t dim, int64_t at) const {
+    return at * strides[dim] - pads[dim];
+  }
+  // Whether all taps of the place are in the image.
+  bool is_inside(const Three& place) const {
+    for (size_t dim = 0; dim < 3; ++dim) {
+      const int64_t first = first_of(dim, place[dim]);
+      const int64_t last = first + (taps[dim] - 1) * dilations[dim];
+      if (first < 0 || last >= sizes[dim]) return false;
+    }
+    return true;
   }
 
   // Stores the addresses of one place's taps, and gives where the next go.
   const float** find(const float* image, const float* outside,
                      const Three& place, const float** addresses) const {
+    if (!is_inside(place)) return find_each(image, outside, place, addresses);
+    for (size_t dim = 0; dim < 3; ++dim)
+      image += first_of(dim, place[dim]) * steps[dim];
+    for (int64_t offset : offsets) *addresses++ = image + offset;
+    return addresses;
+  }
+
+  const float** find_each(const float* image, const float* outside,
+                          const Three& place, const float** addresses) const {
     for (int64_t i = 0; i < taps[0]; ++i) {
       const int64_t z = place_of(0, place[0], i);
       for (int64_t j = 0; j < taps[1]; ++j) {
@@ -57,6 +88,7 @@ struct Walk {
   }
 
   Three places, sizes, taps, strides, dilations, pads, steps;
+  std::vector<int64_t> offsets;  // Of the taps of a place in the image.
 };
 
 }  // namespace

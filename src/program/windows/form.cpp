@@ -68,6 +68,7 @@ WindowForm window_form(const WindowStep& step) {
   form.rows = step.code.rows;
   form.across = step.code.across;
   form.channels_inner = step.channels_inner;
+  if (step.channels_inner) form.multiplier = step.multiplier;
   form.has_ring = step.code.has_ring;
   form.lanes = step.code.lanes;
   form.narrow = step.inner < step.code.lanes;
@@ -80,7 +81,7 @@ std::string form_key(const WindowForm& form) {
   std::string key = "window" + loops_key(form.loops);
   for (int64_t number :
        {static_cast<int64_t>(form.combine), static_cast<int64_t>(form.input),
-        int64_t{form.has_bias}, int64_t{form.channels_inner},
+        int64_t{form.has_bias}, int64_t{form.channels_inner}, form.multiplier,
         int64_t{form.has_ring}, form.lanes, form.rows, form.across,
         int64_t{form.narrow}, int64_t{form.has_strip},
         int64_t{form.fetches_ahead}})

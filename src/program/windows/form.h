@@ -32,6 +32,8 @@ struct WindowForm {
   bool has_bias = false;
   Dims taps, strides, dilations;  // Of depth, height and width.
   bool channels_inner = false;
+  // With channels innermost: results of a channel. Divides all lanes.
+  int64_t multiplier = 1;
   // Planes are turned into rows of channels on the way.
   bool has_ring = false;
   int64_t lanes = 0;  // Of the vectors along the inner dim.
