@@ -57,7 +57,7 @@ program::Program program_of(Prim prim) {
                        ? body.apply(prim, x)
                        : body.apply(prim, x, body.constant(1.25, DType::f32))});
   program::Program program;
-  program.steps.push_back({step, {}, prim_name(prim), {}});
+  program.steps.push_back({program::StepBody(step), {}, prim_name(prim), {}});
   return program;
 }
 
@@ -73,11 +73,12 @@ std::vector<float> inputs() {
 void run(benchmark::State& state, Prim prim, CpuLevel level) {
   Engine& engine = engine_of(level);
   program::Program program = program_of(prim);
-  program::analyse(program.steps[0].body, program::Machine{.level = level});
+  program::analyse(program.steps[0].body.change(),
+                   program::Machine{.level = level});
   const jit::ProgramCode code = jit::compile_program(
       program, nullptr, engine.compiler(), engine.code(), 1);
   const program::StepPlan plan =
-      program::step_plan(program.steps[0].body, level);
+      program::step_plan(*program.steps[0].body, level);
   std::vector<float> x = inputs(), y(x.size());
   void* operands[] = {x.data(), y.data()};
   int32_t status = 0;

@@ -224,7 +224,10 @@ program::Program copies(int count) {
   made.buffers = {{program::Home::input, 256, 0, 0},
                   {program::Home::output, 256, 0, 0}};
   for (int i = 0; i < count; ++i)
-    made.steps.push_back({program::RowStep(), {{0, 0}, {1, 16}}, "copy", {}});
+    made.steps.push_back({program::StepBody(program::RowStep()),
+                          {{0, 0}, {1, 16}},
+                          "copy",
+                          {}});
   return made;
 }
 

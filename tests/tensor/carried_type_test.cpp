@@ -94,7 +94,8 @@ TEST(CarriedType, RealNumbersOf4Bits) {
   EXPECT_EQ(numbers.to_floats(), (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 3, 4,
                                                      6, -0.0f, -0.5f, -6}));
   EXPECT_EQ(bits_of(numbers, CarriedType::f4e2m1).to_ints(), codes.to_ints());
-  const Tensor others = Tensor::from(std::vector<double>{kNan, 5}, {2});
+  const Tensor others = Tensor::from(
+      std::vector<float>{std::numeric_limits<float>::quiet_NaN(), 5}, {2});
   EXPECT_EQ(bits_of(others.to(DType::f16), CarriedType::f4e2m1).to_ints(),
             (std::vector<int64_t>{8, 8}));
 }

@@ -1,9 +1,11 @@
 #include "src/ops/eager/pooling.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "src/ops/families/shared/structured.h"
+#include "src/support/rounding.h"
 
 namespace fxjit::ops {
 namespace {
@@ -31,6 +33,18 @@ Span window(const Axis& axis, int64_t place) {
   return {begin, std::max(begin, end), padded};
 }
 
+// The places along a dim whose window has tap `tap` inside the plane.
+Span places_of(const Axis& axis, int64_t tap) {
+  const int64_t offset = tap * axis.dilation - axis.pad;
+  const auto at_least = [&](int64_t position) {
+    const int64_t distance = position - offset;
+    return distance <= 0 ? 0 : support::ceil_div(distance, axis.stride);
+  };
+  const int64_t end = std::min(at_least(axis.size), axis.places);
+  return {std::min(at_least(0), end), end, 0};
+}
+
+// Rows of results are computed tap by tap.
 template <typename T>
 class PlainPool {
  public:
@@ -48,71 +62,95 @@ class PlainPool {
     for (size_t d = 0; d < 3; ++d)
       for (int64_t i = 0; i < axes_[d].places; ++i)
         windows_[d].push_back(window(axes_[d], i));
+    for (int64_t k = 0; k < axes_[2].kernel; ++k)
+      columns_.push_back(places_of(axes_[2], k));
+    totals_.resize(windows_[2].size());
   }
 
   void run(const T* input, int64_t planes, T* out, int64_t* positions) {
     const int64_t plane = axes_[0].size * axes_[1].size * axes_[2].size;
     for (int64_t n = 0; n < planes; ++n, input += plane)
       for (const Span& x : windows_[0])
-        for (const Span& y : windows_[1])
-          for (const Span& z : windows_[2]) {
-            const Span spans[3] = {x, y, z};
-            if (params_.average) {
-              *out++ = average(input, spans);
-              continue;
-            }
-            const int64_t best = greatest(input, spans);
-            *out++ = input[best];
-            if (positions) *positions++ = best;
-          }
+        for (const Span& y : windows_[1]) {
+          if (params_.average)
+            averages(input, x, y, out);
+          else
+            maxima(input, x, y, out, positions);
+          out += axes_[2].places;
+          if (positions) positions += axes_[2].places;
+        }
   }
 
  private:
+  int64_t row(int64_t i, int64_t j) const {
+    return (i * axes_[1].size + j) * axes_[2].size;
+  }
+
+  // Calls fn(first place, end, position of the first in the plane).
   template <typename Fn>
-  void for_each(const Span (&spans)[3], Fn&& fn) const {
-    for (int64_t i = spans[0].begin; i < spans[0].end; i += axes_[0].dilation)
-      for (int64_t j = spans[1].begin; j < spans[1].end; j += axes_[1].dilation)
-        for (int64_t k = spans[2].begin; k < spans[2].end;
-             k += axes_[2].dilation)
-          fn((i * axes_[1].size + j) * axes_[2].size + k);
+  void for_each_tap(const Span& x, const Span& y, Fn&& fn) const {
+    const Axis& axis = axes_[2];
+    for (int64_t i = x.begin; i < x.end; i += axes_[0].dilation)
+      for (int64_t j = y.begin; j < y.end; j += axes_[1].dilation)
+        for (size_t k = 0; k < columns_.size(); ++k)
+          fn(columns_[k].begin, columns_[k].end,
+             row(i, j) + columns_[k].begin * axis.stride - axis.pad +
+                 static_cast<int64_t>(k) * axis.dilation);
   }
 
-  // The first greatest element; a NaN is greater than all.
-  int64_t greatest(const T* plane, const Span (&spans)[3]) const {
-    int64_t best = -1;
-    T most{};
-    for_each(spans, [&](int64_t at) {
-      const T value = plane[at];
-      if (best >= 0 && !(value > most) && value == value) return;
-      best = at;
-      most = value;
+  // The first greatest elements; a NaN is greater than all.
+  void maxima(const T* plane, const Span& x, const Span& y, T* out,
+              int64_t* positions) const {
+    using Limits = std::numeric_limits<T>;
+    std::fill_n(out, axes_[2].places,
+                Limits::has_infinity ? static_cast<T>(-Limits::infinity())
+                                     : Limits::lowest());
+    for (size_t z = 0; positions && z < windows_[2].size(); ++z)
+      positions[z] = row(x.begin, y.begin) + windows_[2][z].begin;
+    const int64_t stride = axes_[2].stride;
+    for_each_tap(x, y, [&](int64_t z, int64_t end, int64_t at) {
+      for (; z < end; ++z, at += stride) {
+        const T value = plane[at];
+        const bool is_more = value > out[z] || value != value;
+        out[z] = is_more ? value : out[z];
+        if (positions) positions[z] = is_more ? at : positions[z];
+      }
     });
-    return best;
   }
 
-  static double covered(const Span (&spans)[3]) {
-    double elements = 1;
-    for (const Span& span : spans) elements *= static_cast<double>(span.padded);
-    return elements;
-  }
-
-  T average(const T* plane, const Span (&spans)[3]) const {
-    double total = 0;
-    int64_t count = 0;
-    for_each(spans, [&](int64_t at) {
-      total += static_cast<double>(plane[at]);
-      ++count;
+  void averages(const T* plane, const Span& x, const Span& y, T* out) {
+    std::ranges::fill(totals_, 0.0);
+    const int64_t stride = axes_[2].stride;
+    for_each_tap(x, y, [&](int64_t z, int64_t end, int64_t at) {
+      for (; z < end; ++z, at += stride)
+        totals_[static_cast<size_t>(z)] += static_cast<double>(plane[at]);
     });
-    auto divisor = static_cast<double>(params_.divisor);
-    if (params_.divisor == 0)
-      divisor = params_.count_include_pad ? covered(spans)
-                                          : static_cast<double>(count);
-    return static_cast<T>(count == 0 ? 0 : total / divisor);
+    for (size_t z = 0; z < totals_.size(); ++z) {
+      const double elements = counted(x, y, windows_[2][z]);
+      out[z] = static_cast<T>(elements == 0 ? 0 : totals_[z] / elements);
+    }
+  }
+
+  // What the sum of a window is divided by; 0 if nothing of it is inside.
+  double counted(const Span& x, const Span& y, const Span& z) const {
+    const Span spans[] = {x, y, z};
+    double inside = 1, padded = 1;
+    for (size_t d = 0; d < 3; ++d) {
+      const int64_t length = spans[d].end - spans[d].begin;
+      inside *=
+          static_cast<double>(support::ceil_div(length, axes_[d].dilation));
+      padded *= static_cast<double>(spans[d].padded);
+    }
+    if (inside == 0) return 0;
+    if (params_.divisor != 0) return static_cast<double>(params_.divisor);
+    return params_.count_include_pad ? padded : inside;
   }
 
   const PoolParams& params_;
   Axis axes_[3];
   std::vector<Span> windows_[3];
+  std::vector<Span> columns_;   // By tap of the last dim.
+  std::vector<double> totals_;  // Of a row of results.
 };
 
 }  // namespace
