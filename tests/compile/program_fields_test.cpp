@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/program/text/fields.h"
+#include "src/support/memory/shared_value.h"
 
 namespace fxjit::program {
 namespace TEST_FILE {
@@ -61,6 +62,10 @@ class Walk {
   }
   template <typename T>
   void visit(const std::vector<T>&) {
+    visit(T{});
+  }
+  template <typename T>
+  void visit(const support::SharedValue<T>&) {
     visit(T{});
   }
   template <typename... T>

@@ -118,11 +118,10 @@ const std::set<std::string>& with_state() {
   return names;
 }
 
-// Models that ask for a number (the larger of two sizes, the steps of a
-// recurrent layer), or stay with numbers. The list may only grow
-// shorter.
+// Models that ask for a number (the larger of two sizes), or stay with numbers.
+// The list may only grow shorter.
 const std::set<std::string>& specialised() {
-  static const std::set<std::string> names{"symbols", "tagger"};
+  static const std::set<std::string> names{"symbols"};
   return names;
 }
 

@@ -63,6 +63,10 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.weight_product", Aliasing::never},
     {"fxjit.dequantize", Aliasing::never},
     {"fxjit.quantize", Aliasing::never},
+    {"fxjit.quantize_per_tensor", Aliasing::never},
+    {"fxjit.dequantize_per_tensor", Aliasing::never},
+    {"fxjit.quantize_per_channel", Aliasing::never},
+    {"fxjit.dequantize_per_channel", Aliasing::never},
     {"fxjit.lookup", Aliasing::never},
     {"fxjit.amax_or", Aliasing::never},
     {"fxjit.amin_or", Aliasing::never},
@@ -87,7 +91,8 @@ TEST(InternalRows, DoAsTheyState) {
     const Value result = ops::run_eager({op, args});
     return result.as_tensor().storage() == x.as_tensor().storage();
   };
-  EXPECT_TRUE(shares(passes::as_strided_op(), {x, Dims{4, 3}, Dims{1, 4}, 0, None}));
+  EXPECT_TRUE(
+      shares(passes::as_strided_op(), {x, Dims{4, 3}, Dims{1, 4}, 0, None}));
   EXPECT_FALSE(shares(passes::materialize_op(), {x}));
   EXPECT_FALSE(shares(passes::layout_op(), {x, Dims{1, 3}}));
   EXPECT_TRUE(shares(passes::item_op(), {Value::tuple({1, x}), 1}));

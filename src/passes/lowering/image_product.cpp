@@ -104,11 +104,11 @@ void join_runs(GraphBuilder& b, WindowRows& rows) {
 bool goes_down(const WindowRows& rows) {
   constexpr int64_t kHeldBytes = int64_t{256} << 10;
   constexpr int64_t kHigh = 4;
-  if (rows.taps.size() != 2) return false;
+  if (rows.taps.size() != 2 || rows.taps[0] < kHigh * rows.taps[1])
+    return false;
   const Tensor image = val_of(rows.image);
-  const int64_t row = image.size(2) * image.size(3) * int64_t{sizeof(float)};
-  return rows.taps[0] >= kHigh * rows.taps[1] &&
-         rows.taps[0] * row > kHeldBytes;
+  const Size row = image.size(2) * image.size(3) * int64_t{sizeof(float)};
+  return rows.taps[0] * row > kHeldBytes;
 }
 
 const Dims kColumnsFirst{0, 2, 1, 3};
