@@ -94,7 +94,8 @@ struct CompileOptions {
   bool dot_products = true;
   // The most bytes of compiled programs (steps, code, primitives and working
   // memory) that a module keeps; beyond it the least recently used are dropped.
-  // Weights do not count. On top come free output blocks, an eighth of the cap
+  // Programs of named sizes, which are made anew in a millisecond, get 1/32 of
+  // it (docs/sizes.md). Weights do not count. On top come free output blocks, an eighth of the cap
   // at most, and what all modules share: up to 40 MB of code, primitives and
   // free memory.
   size_t memory_cap = size_t{256} << 20;
