@@ -36,7 +36,7 @@ def read_where_written(graph_module):
     for place, views, value in reads:
         if value in values:
             with graph.inserting_before(place):
-                place.args = (_replayed(graph, views, {value: values[value]}), *place.args[1:])
+                place.args = (_replayed(graph, views, value, values[value]), *place.args[1:])
     graph_module.recompile()
 
 
@@ -65,7 +65,7 @@ class _Value:
     @staticmethod
     def _write_part(graph, part, places):
         views, base = _views_of(part.args[0])
-        whole = _replayed(graph, views, {base: places[base]})
+        whole = _replayed(graph, views, base, places[base])
         view = _PARTS[part.target]
         place = graph.call_function(view, (whole, *part.args[2:]), part.kwargs) if view else whole
         graph.call_function(_aten.copy_.default, (place, part.args[1]))
@@ -108,8 +108,9 @@ def _is_size(node):
     return not isinstance(node.meta.get("val"), torch.Tensor)
 
 
-def _replayed(graph, views, places):
-    """The views, of the place of the value that they are of."""
+def _replayed(graph, views, value, place):
+    """The views, of the place in place of the value."""
+    copies = {value: place}
     for view in views:
-        places[view] = graph.node_copy(view, lambda n: places.get(n, n))
-    return places[views[-1]] if views else next(iter(places.values()))
+        copies[view] = graph.node_copy(view, lambda n: copies.get(n, n))
+    return copies[views[-1]] if views else place

@@ -1,11 +1,9 @@
 #include "src/ops/eager/convolution.h"
 
-#include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "src/ops/eager/matmul.h"
-#include "src/support/rounding.h"
+#include "src/ops/eager/places_inside.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {
@@ -23,14 +21,6 @@ struct Geometry {
   int64_t image_elements() const { return image[0] * image[1] * image[2]; }
   int64_t window_elements() const { return window[0] * window[1] * window[2]; }
   int64_t place_count() const { return places[0] * places[1] * places[2]; }
-  // The places [first, second) of a row whose element, from `at` on for the
-  // first place, lies in the image.
-  std::pair<int64_t, int64_t> columns_inside(int64_t at) const {
-    const int64_t begin = at < 0 ? support::ceil_div(-at, stride[2]) : 0;
-    const int64_t end =
-        at < image[2] ? support::ceil_div(image[2] - at, stride[2]) : 0;
-    return {std::min(begin, places[2]), std::min(end, places[2])};
-  }
 };
 
 // A transposed convolution moves the window over its output.
@@ -60,7 +50,8 @@ void for_each_tap(const Geometry& g, Fn&& fn) {
     for (int64_t b = 0; b < g.window[1]; ++b)
       for (int64_t c = 0; c < g.window[2]; ++c, row += g.place_count()) {
         const int64_t first = c * g.dilation[2] - g.pad[2];
-        const auto inside = g.columns_inside(first);
+        const auto inside =
+            places_inside(first, g.stride[2], g.image[2], g.places[2]);
         int64_t column = row;
         for (int64_t x = 0; x < g.places[0]; ++x) {
           const int64_t i = x * g.stride[0] + a * g.dilation[0] - g.pad[0];

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "src/ops/eager/places_inside.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/support/rounding.h"
 
@@ -33,17 +35,6 @@ Span window(const Axis& axis, int64_t place) {
   return {begin, std::max(begin, end), padded};
 }
 
-// The places along a dim whose window has tap `tap` inside the plane.
-Span places_of(const Axis& axis, int64_t tap) {
-  const int64_t offset = tap * axis.dilation - axis.pad;
-  const auto at_least = [&](int64_t position) {
-    const int64_t distance = position - offset;
-    return distance <= 0 ? 0 : support::ceil_div(distance, axis.stride);
-  };
-  const int64_t end = std::min(at_least(axis.size), axis.places);
-  return {std::min(at_least(0), end), end, 0};
-}
-
 // Rows of results are computed tap by tap.
 template <typename T>
 class PlainPool {
@@ -63,7 +54,9 @@ class PlainPool {
       for (int64_t i = 0; i < axes_[d].places; ++i)
         windows_[d].push_back(window(axes_[d], i));
     for (int64_t k = 0; k < axes_[2].kernel; ++k)
-      columns_.push_back(places_of(axes_[2], k));
+      columns_.push_back(places_inside(k * axes_[2].dilation - axes_[2].pad,
+                                       axes_[2].stride, axes_[2].size,
+                                       axes_[2].places));
     totals_.resize(windows_[2].size());
   }
 
@@ -93,8 +86,8 @@ class PlainPool {
     for (int64_t i = x.begin; i < x.end; i += axes_[0].dilation)
       for (int64_t j = y.begin; j < y.end; j += axes_[1].dilation)
         for (size_t k = 0; k < columns_.size(); ++k)
-          fn(columns_[k].begin, columns_[k].end,
-             row(i, j) + columns_[k].begin * axis.stride - axis.pad +
+          fn(columns_[k].first, columns_[k].second,
+             row(i, j) + columns_[k].first * axis.stride - axis.pad +
                  static_cast<int64_t>(k) * axis.dilation);
   }
 
@@ -149,7 +142,8 @@ class PlainPool {
   const PoolParams& params_;
   Axis axes_[3];
   std::vector<Span> windows_[3];
-  std::vector<Span> columns_;   // By tap of the last dim.
+  // By tap of the last dim: the places that have it inside.
+  std::vector<std::pair<int64_t, int64_t>> columns_;
   std::vector<double> totals_;  // Of a row of results.
 };
 
