@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
 from fxjit import decompositions  # noqa: E402
-from test_borders import Call, same  # noqa: E402
+from places import Call, same  # noqa: E402
 
 X, Y = torch.linspace(-3, 3, 12).view(3, 4), torch.linspace(-1, 2, 4)
 INDEX, SOURCE = torch.tensor([[1, -1], [3, 3]]), torch.tensor([[5., 6.], [7., 8.]])

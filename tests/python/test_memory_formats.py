@@ -6,7 +6,7 @@ import fxjit
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
-from test_borders import Call, same, tensors_of  # noqa: E402
+from places import Call, same, tensors_of  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 LAST = torch.channels_last

@@ -5,7 +5,7 @@ import fxjit
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
-from test_borders import Call, same  # noqa: E402
+from places import Call, same  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 
