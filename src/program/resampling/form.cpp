@@ -4,24 +4,10 @@
 #include "src/program/resampling/step.h"
 
 namespace fxjit::program {
-namespace {
-
-// Strides of dims along which something is broadcast stay zero.
-void leave_strides(AccessForm& access) {
-  for (Extent& stride : access.outer)
-    if (stride != 0) stride = Extent::argument();
-}
-
-}  // namespace
-
 ResampleForm resample_form(const ResampleStep& step) {
   FXJIT_CHECK(step.code.lanes > 0, "resample: the step was not analysed");
   ResampleForm form;
-  form.loops = form_of(step);
-  for (Extent& size : form.loops.outer) size = Extent::argument();
-  form.loops.inner = Extent::argument();
-  for (AccessForm& access : form.loops.inputs) leave_strides(access);
-  for (AccessForm& access : form.loops.outputs) leave_strides(access);
+  form.loops = form_of_any_size(step);
   form.epilogue = step.epilogue;
   form.dtype = step.dtype;
   form.channels_inner = step.channels_inner;

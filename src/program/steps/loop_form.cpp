@@ -68,6 +68,16 @@ LoopForm form_of(const Loops& loops) {
   return form;
 }
 
+LoopForm form_of_any_size(const Loops& loops) {
+  LoopForm form = form_of(loops);
+  for (Extent& size : form.outer) size = Extent::argument();
+  form.inner = Extent::argument();
+  for (size_t i = 0; i < form.operands(); ++i)
+    for (Extent& stride : form.access(i).outer)
+      if (stride != 0) stride = Extent::argument();
+  return form;
+}
+
 std::string loops_key(const LoopForm& form) {
   std::string key;
   append(key, form.outer);

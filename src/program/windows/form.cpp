@@ -9,12 +9,6 @@
 namespace fxjit::program {
 namespace {
 
-// Strides of dims along which something is broadcast stay zero.
-void hide_strides(AccessForm& access) {
-  for (Extent& stride : access.outer)
-    if (stride != 0) stride = Extent::argument();
-}
-
 // From the first element under a vector of places to behind the last one that
 // its loads touch; see jit/emit/windows.
 int64_t reach_of(const WindowStep& step) {
@@ -53,11 +47,7 @@ int64_t outside_of(const WindowStep& step) {
 WindowForm window_form(const WindowStep& step) {
   FXJIT_CHECK(step.code.lanes > 0, "window: the step was not analysed");
   WindowForm form;
-  form.loops = form_of(step);
-  for (Extent& size : form.loops.outer) size = Extent::argument();
-  form.loops.inner = Extent::argument();
-  for (AccessForm& access : form.loops.inputs) hide_strides(access);
-  for (AccessForm& access : form.loops.outputs) hide_strides(access);
+  form.loops = form_of_any_size(step);
   form.epilogue = step.epilogue;
   form.combine = step.combine;
   form.input = step.input;
