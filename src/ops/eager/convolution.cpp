@@ -189,12 +189,6 @@ void run_conv_of(const ConvParams& params, const Tensor& input,
 
 }  // namespace
 
-bool is_depthwise(const ConvParams& params, const Tensor& weight) {
-  const int64_t channels = params.output[1];
-  return !params.transposed && params.groups == channels && channels > 1 &&
-         weight.size(0) == channels && weight.size(1) == 1;
-}
-
 bool has_small_groups(const ConvParams& params, const Tensor& weight) {
   // Our loops count places in 32 bits.
   constexpr int64_t kMostPlaces = int64_t{1} << 29;

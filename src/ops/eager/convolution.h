@@ -25,9 +25,6 @@ struct ConvParams {
 // shapes do not fit. Tensors may be meta.
 ConvParams conv_params(const OpCall& call);
 
-// Whether each filter reads one channel of its own, and there are several.
-// Tensors may be meta.
-bool is_depthwise(const ConvParams& params, const Tensor& weight);
 // Whether our own loops for groups of few channels compute the convolution
 // faster than oneDNN. They take groups with equal numbers of input and output
 // channels, windows of three adjacent taps along the last dim, and padding of
