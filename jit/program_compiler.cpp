@@ -54,26 +54,33 @@ class Requests {
   // By step, the kernels that it calls.
   std::vector<std::vector<int32_t>> of_step() const {
     std::vector<std::vector<int32_t>> steps;
-    for (const StepNeeds& needs : steps_)
-      steps.emplace_back(needs.kernels.begin(), needs.kernels.end());
+    for (const size_t number : steps_) {
+      const std::vector<size_t>& kernels = needs_[number].kernels;
+      steps.emplace_back(kernels.begin(), kernels.end());
+    }
     return steps;
   }
 
-  // The code of every step; `code` is that of list().
+  // The code of every step, shared by equal ones; `code` is that of list().
   using Codes = std::vector<std::shared_ptr<const CompiledCode>>;
   std::vector<program::StepCode> resolve(const Codes& code) const {
-    std::vector<program::StepCode> steps;
-    for (const StepNeeds& needs : steps_) {
+    std::vector<program::StepCode> made;
+    made.reserve(needs_.size());
+    for (const StepNeeds& needs : needs_) {
       std::vector<void*> kernels;
       for (size_t at : needs.kernels)
         kernels.push_back(code[at]->lookup(list_[at].symbol));
-      steps.push_back(needs.code(kernels));
+      made.push_back(needs.code(kernels));
     }
+    std::vector<program::StepCode> steps;
+    steps.reserve(steps_.size());
+    for (const size_t number : steps_) steps.push_back(made[number]);
     return steps;
   }
 
  private:
   struct StepNeeds {
+    const program::StepBody* body;
     std::vector<size_t> kernels;  // Into the list.
     std::function<program::StepCode(const std::vector<void*>&)> code;
   };
@@ -81,25 +88,25 @@ class Requests {
   // Models have many equal steps, and to find out what one needs takes longer
   // than to compare it with those before.
   void add(const program::StepBody& body) {
-    const auto same = [&](const auto& known) { return known.first == &body; };
-    const auto equal = [&](const auto& known) { return *known.first == body; };
-    auto known = std::ranges::find_if(distinct_, same);
-    if (known == distinct_.end())
-      known = std::ranges::find_if(distinct_, equal);
-    if (known != distinct_.end()) {
-      steps_.push_back(StepNeeds(steps_[known->second]));
-      return;
-    }
-    distinct_.emplace_back(&body, steps_.size());
-    std::visit([&](const auto& step) { add_needs(step); }, body);
+    const auto same = [&](const StepNeeds& known) {
+      return known.body == &body;
+    };
+    const auto equal = [&](const StepNeeds& known) {
+      return *known.body == body;
+    };
+    auto known = std::ranges::find_if(needs_, same);
+    if (known == needs_.end()) known = std::ranges::find_if(needs_, equal);
+    steps_.push_back(static_cast<size_t>(known - needs_.begin()));
+    if (known != needs_.end()) return;
+    needs_.push_back({&body, {}, {}});
+    std::visit([&](const auto& step) { add_needs(step, needs_.back()); }, body);
   }
 
   template <program::Skeleton S>
-  void add_needs(const S& step) {
+  void add_needs(const S& step, StepNeeds& needs) {
     using Form = typename S::Form;
     using Kernels = program::StepKernels<Form>;
     const auto needed = std::make_shared<const Kernels>(step.kernels(level_));
-    StepNeeds needs;
     for (const Form& form : needed->forms)
       needs.kernels.push_back(
           enter(S::kName, std::shared_ptr<const Form>(needed, &form)));
@@ -109,13 +116,13 @@ class Requests {
         kernels.push_back(reinterpret_cast<typename Form::Fn>(address));
       return needed->code(kernels);
     };
-    steps_.push_back(std::move(needs));
   }
 
-  void add_needs(const program::ExternStep& step) {
+  void add_needs(const program::ExternStep& step, StepNeeds& needs) {
     const auto* const call = std::get_if<program::CallSpec>(&step.what);
-    if (call && !call->tail.empty()) return add_needs(call->tail.front());
-    steps_.push_back({{}, [](const auto&) { return program::StepCode(); }});
+    if (call && !call->tail.empty())
+      return add_needs(call->tail.front(), needs);
+    needs.code = [](const auto&) { return program::StepCode(); };
   }
 
   template <typename Form>
@@ -135,10 +142,10 @@ class Requests {
   }
 
   const CpuLevel level_;
-  std::vector<std::pair<const program::StepBody*, size_t>> distinct_;
   std::map<std::string, size_t> known_;
   std::vector<WantedKernel> list_;
-  std::vector<StepNeeds> steps_;
+  std::vector<StepNeeds> needs_;  // Of steps that differ.
+  std::vector<size_t> steps_;     // By step, its number in `needs_`.
 };
 
 }  // namespace

@@ -198,3 +198,11 @@ def export(workload, folder):
                       dynamic_shapes=(tuple(dims[name] for name in inputs),),
                       opset_version=20, dynamo=True, external_data=False,
                       verbose=False)
+
+
+def export_fixed(workload, folder, sizes):
+    """Writes model.pt2 for these sizes alone."""
+    import torch
+    inputs = WORKLOADS[workload].inputs_of(*sizes)
+    program = torch.export.export(module_of(workload), tuple(inputs.values()))
+    torch.export.save(program, folder / "model.pt2")

@@ -12,7 +12,10 @@
 namespace fxjit::jit {
 CodeCache::CodeCache(const Compiler& compiler, support::ObjectCache* disk,
                      uint64_t max_bytes)
-    : compiler_(compiler), disk_(disk), max_bytes_(max_bytes) {}
+    : compiler_(compiler),
+      code_key_(compiler.code_key()),
+      disk_(disk),
+      max_bytes_(max_bytes) {}
 
 std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
                                                    const Builder& build,
@@ -20,7 +23,7 @@ std::shared_ptr<const CompiledCode> CodeCache::get(std::string_view key_text,
   const auto key_with = [&](const std::string& compiler) {
     return support::make_cache_key(compiler + "\n" + std::string(key_text));
   };
-  const Key key = key_with(compiler_.code_key());
+  const Key key = key_with(code_key_);
   std::promise<Code> promise;
   std::shared_future<Code> pending;
   if (Code code = find(key, promise, pending)) return code;

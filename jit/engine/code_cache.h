@@ -69,6 +69,7 @@ class CodeCache {
   void forget(const Key& key);
 
   const Compiler& compiler_;
+  const std::string code_key_;  // The compiler's.
   support::ObjectCache* disk_;
   const uint64_t max_bytes_;
 

@@ -43,6 +43,7 @@ struct Region {
   Dims domain;         // Shape that the loops run over.
   int inner_dims = 0;  // rows: dims that form the row, 0 when free.
   int inner_at = -1;   // The first of them where they are not the last dims.
+  std::string label;   // Its ops, "matmul+add+gelu".
   // Captured nodes it came from.
   support::SharedValue<std::vector<std::string>> nodes;
   // For each input that another region computes, why it is not computed here.
@@ -50,6 +51,14 @@ struct Region {
   // Regions with equal numbers (twins.h) compute the same of their inputs. -1:
   // not known.
   int32_t twin = -1;
+  // Whether its calls read named sizes as numbers (fxjit/size.h).
+  bool reads_sizes = false;
+  // What the planner found out about the region that does not depend on sizes:
+  // a graph of named sizes is planned many times, by one thread at a time.
+  struct Found {
+    virtual ~Found() = default;
+  };
+  mutable std::shared_ptr<const Found> found;
 };
 
 // A tensor that follows from named sizes (fxjit/size.h) and constants: what a

@@ -1,12 +1,8 @@
 #include "src/passes/named_graph.h"
 
-#include <algorithm>
-#include <unordered_set>
-
-#include "src/passes/evaluate.h"
 #include "src/passes/lowering/internal_ops.h"
+#include "src/passes/size_values.h"
 #include "src/passes/value_words.h"
-#include "src/tensor/sizes/named.h"
 
 namespace fxjit::passes {
 namespace {
@@ -30,7 +26,7 @@ NamedGraph::NamedGraph(ModelGraph model, std::unique_ptr<SizeTable> table)
   find_made();
   collect(*model_.graph);
   for (auto& [name, region] : model_.regions) {
-    collect(*region.graph);
+    region.reads_sizes = collect(*region.graph);
     if (has_name(region.domain)) domains_.emplace_back(&region, region.domain);
   }
   for (size_t i = 0; i < model_.results.size(); ++i)
@@ -52,9 +48,9 @@ size_t NamedGraph::counted_bytes() const {
          (table_->expressions() + table_->guards().size()) * kExpressionBytes;
 }
 
-// Constants that the fused graph reads, and what these are made of.
+// Constants that the fused graph reads.
 void NamedGraph::find_made() {
-  std::unordered_set<const void*> wanted;
+  std::vector<const void*> wanted;
   for (const fx::NodePtr node : model_.graph->nodes()) {
     if (!node->is(fx::Opcode::get_attr)) continue;
     const auto index =
@@ -62,55 +58,32 @@ void NamedGraph::find_made() {
     const Tensor& constant = model_.constants[index];
     if (!constant.is_meta()) continue;
     stand_ins_.emplace_back(index, constant);
-    wanted.insert(constant.id());
+    wanted.push_back(constant.id());
   }
-  std::vector<MadeConstant> made = std::move(model_.made);
+  constants_ = std::make_unique<SizedConstants>(std::move(model_.made), wanted);
   model_.made.clear();
-  for (size_t i = made.size(); i-- > 0;) {
-    if (!wanted.contains(made[i].stand_in.id())) continue;
-    for (const Value& arg : made[i].args)
-      visit_leaves(arg, [&](const Value& leaf) {
-        if (leaf.is_tensor()) wanted.insert(leaf.as_tensor().id());
-      });
-    made[i].present = {};
-    made_.push_back(std::move(made[i]));
-  }
-  std::ranges::reverse(made_);
-}
-
-void NamedGraph::make_constants() {
-  std::unordered_map<const void*, Tensor> known;
-  for (const MadeConstant& made : made_) {
-    ValueList args;
-    for (const Value& arg : made.args)
-      args.push_back(evaluated(map_leaves(arg, [&](const Value& leaf) {
-        const auto at =
-            leaf.is_tensor() ? known.find(leaf.as_tensor().id()) : known.end();
-        return at == known.end() ? leaf : Value(at->second);
-      })));
-    const Value result = ops::run_eager({*made.op, args});
-    known[made.stand_in.id()] =
-        as_planned(result, evaluated(made.stand_in)).as_tensor();
-  }
-  for (const auto& [index, stand_in] : stand_ins_)
-    model_.constants[index] = known.at(stand_in.id());
 }
 
 void NamedGraph::release_constants() {
   for (const auto& [index, stand_in] : stand_ins_)
     model_.constants[index] = stand_in;
+  constants_->forget_sizes();
 }
 
-void NamedGraph::collect(fx::Graph& graph) {
+// Whether calls have names among their arguments.
+bool NamedGraph::collect(fx::Graph& graph) {
+  bool read = false;
   for (const fx::NodePtr node : graph.nodes()) {
     require_plain(*node);
     NamedNode found{node.get(), place_of(node->val()), {}};
     for (size_t i = 0; i < node->args().size(); ++i)
       if (const int32_t place = place_of(node->arg(i)); place >= 0)
         found.args.emplace_back(i, place);
+    read |= !found.args.empty();
     if (found.val >= 0 || !found.args.empty())
       nodes_.push_back(std::move(found));
   }
+  return read;
 }
 
 int32_t NamedGraph::place_of(const Value& value) {
@@ -128,8 +101,10 @@ int32_t NamedGraph::place_of(const Value& value) {
 
 const ModelGraph* NamedGraph::at(std::span<const int64_t> names) {
   if (!table_->evaluate(names, values_)) return nullptr;
+  const SizeValues values{*table_, values_};
   ValueList present;
-  for (const Value& value : distinct_) present.push_back(evaluated(value));
+  present.reserve(distinct_.size());
+  for (const Value& value : distinct_) present.push_back(values.of(value));
   const auto at = [&](int32_t place) -> const Value& {
     return present[static_cast<size_t>(place)];
   };
@@ -137,32 +112,13 @@ const ModelGraph* NamedGraph::at(std::span<const int64_t> names) {
     if (named.val >= 0) named.node->set_val(at(named.val));
     for (const auto& [i, arg] : named.args) named.node->set_arg(i, at(arg));
   }
-  make_constants();
+  constants_->forget_sizes();
+  for (const auto& [index, stand_in] : stand_ins_)
+    model_.constants[index] = constants_->at(stand_in, values);
   for (const auto& [region, domain] : domains_)
-    region->domain = evaluated(domain);
-  for (const auto& [i, view] : views_) model_.results[i].view = evaluated(view);
+    region->domain = values.of(domain);
+  for (const auto& [i, view] : views_) model_.results[i].view = values.of(view);
   return &model_;
-}
-
-Value NamedGraph::evaluated(const Value& value) const {
-  return map_leaves(value, [this](const Value& leaf) -> Value {
-    if (leaf.is_tensor()) return evaluated(leaf.as_tensor());
-    if (!leaf.is_named_size()) return leaf;
-    return table_->value(leaf.as_size(), values_);
-  });
-}
-
-Tensor NamedGraph::evaluated(const Tensor& tensor) const {
-  if (!has_name(tensor)) return tensor;
-  return Tensor::meta(evaluated(tensor.sizes()), tensor.dtype(),
-                      evaluated(tensor.strides()),
-                      table_->value(tensor.offset(), values_));
-}
-
-Dims NamedGraph::evaluated(const Dims& dims) const {
-  Dims result = dims;
-  for (Size& size : result) size = table_->value(size, values_);
-  return result;
 }
 
 }  // namespace fxjit::passes

@@ -11,6 +11,7 @@
 
 #include "fxjit/op.h"
 #include "src/passes/model_graph.h"
+#include "src/passes/sized_constants.h"
 #include "src/tensor/sizes/table.h"
 
 namespace fxjit::passes {
@@ -33,8 +34,8 @@ class NamedGraph {
   const SizeTable& table() const { return *table_; }
 
   // What the graph takes of memory, as an estimate from its nodes, expressions
-  // and guards, without weights.
-  size_t bytes() const { return bytes_; }
+  // and guards, without weights; with the constants that it keeps.
+  size_t bytes() const { return bytes_ + constants_->bytes(); }
 
  private:
   // What has names: a node's value and arguments, as places in distinct_. A
@@ -46,13 +47,9 @@ class NamedGraph {
   };
 
   void find_made();
-  void make_constants();
   size_t counted_bytes() const;
-  void collect(fx::Graph& graph);
+  bool collect(fx::Graph& graph);
   int32_t place_of(const Value& value);
-  Value evaluated(const Value& value) const;
-  Tensor evaluated(const Tensor& tensor) const;
-  Dims evaluated(const Dims& dims) const;
 
   ModelGraph model_;
   std::unique_ptr<SizeTable> table_;
@@ -61,7 +58,7 @@ class NamedGraph {
   std::vector<NamedNode> nodes_;
   std::vector<Value> distinct_;  // Many nodes have values alike.
   std::unordered_map<std::string, int32_t> places_;  // By ValueWords.
-  std::vector<MadeConstant> made_;  // What stand-ins need, in order.
+  std::unique_ptr<SizedConstants> constants_;
   std::vector<std::pair<size_t, Tensor>> stand_ins_;  // By number of constant.
   std::vector<std::pair<Region*, Dims>> domains_;
   std::vector<std::pair<size_t, Tensor>> views_;  // By number of the result.

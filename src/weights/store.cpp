@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "src/tensor/tensor_memory.h"
 
@@ -111,21 +112,22 @@ Store::Packed Store::get_here(const Weights& weights, support::ThreadPool& pool,
                               int threads) {
   const std::lock_guard lock(mutex_);
   Packed packed;
-  Weights fresh;
-  std::set<std::string> seen;
+  std::vector<Entry*> entries;
+  std::vector<Fresh> fresh;
+  std::unordered_set<const Entry*> seen;
   for (const Weight* weight : weights) {
-    const std::string key = weight->key();
-    if (!seen.insert(key).second) continue;
-    if (Block block = find(entries_[key], weight->pieces))
+    Entry& entry = entries_[weight->key()];
+    entries.push_back(&entry);
+    if (!seen.insert(&entry).second) continue;
+    if (Block block = find(entry, weight->pieces))
       packed.blocks.push_back(std::move(block));
     else
-      fresh.push_back(weight);
+      fresh.push_back({weight, &entry});
   }
-  if (!fresh.empty()) pack(fresh, pool, threads, packed);
-  for (const Weight* weight : weights) {
-    const Entry& entry = entries_.at(weight->key());
-    packed.addresses.push_back(entry.address);
-    packed.decayed |= entry.decayed;
+  if (!fresh.empty()) packed.blocks.push_back(pack(fresh, pool, threads));
+  for (const Entry* entry : entries) {
+    packed.addresses.push_back(entry->address);
+    packed.decayed |= entry->decayed;
   }
   keep_each_once(packed.blocks);
   forget_freed();
@@ -143,11 +145,11 @@ void Store::forget_freed() {
 }
 
 // All in one block, in order.
-void Store::pack(const Weights& fresh, support::ThreadPool& pool, int threads,
-                 Packed& packed) {
+Block Store::pack(const std::vector<Fresh>& fresh, support::ThreadPool& pool,
+                  int threads) {
   std::vector<size_t> offsets;
   size_t bytes = 0;
-  for (const Weight* weight : fresh) {
+  for (const auto& [weight, entry] : fresh) {
     offsets.push_back(bytes);
     bytes += padded_bytes(*weight, level_);
   }
@@ -160,21 +162,21 @@ void Store::pack(const Weights& fresh, support::ThreadPool& pool, int threads,
       [&](int64_t begin, int64_t end, int) {
         for (int64_t i = begin; i < end; ++i) {
           const auto at = static_cast<size_t>(i);
-          decayed[at] = pack_weight(*fresh[at], level_, base + offsets[at]);
-          for (const Tensor& piece : fresh[at]->pieces) release_pages(piece);
+          const Weight& weight = *fresh[at].weight;
+          decayed[at] = pack_weight(weight, level_, base + offsets[at]);
+          for (const Tensor& piece : weight.pieces) release_pages(piece);
         }
       },
       threads);
-  for (size_t i = 0; i < fresh.size(); ++i) {
-    entries_[fresh[i]->key()] = {keepers(fresh[i]->pieces), block,
-                                 base + offsets[i], decayed[i] != 0};
-  }
-  packed.blocks.push_back(block);
+  for (size_t i = 0; i < fresh.size(); ++i)
+    *fresh[i].entry = {keepers(fresh[i].weight->pieces), block,
+                       base + offsets[i], decayed[i] != 0};
+  return block;
 }
 
 // Reads the whole weight, so not under the store's lock.
-Coding Store::survey(const Weight& weight, const std::vector<Format>& formats) {
-  std::string key = weight.key();
+Coding Store::survey(const Weight& weight, std::string key,
+                     const std::vector<Format>& formats) {
   for (const Format format : formats)
     key += std::string(" ") + format_name(format);
   std::shared_ptr<Survey> coding;
@@ -199,9 +201,9 @@ Coding Store::survey(const Weight& weight, const std::vector<Format>& formats) {
   return *coding->found;
 }
 
-bool Store::is_kept_plain(const Weight& weight) const {
+bool Store::is_kept_plain(const Weight& weight, const std::string& key) const {
   std::lock_guard lock(mutex_);
-  const auto plain = entries_.find(weight.key());
+  const auto plain = entries_.find(key);
   return plain != entries_.end() && find(plain->second, weight.pieces);
 }
 
@@ -209,8 +211,9 @@ Coding Store::coding(const Weight& weight) {
   if (Store& store = where(weight.pieces); &store != this)
     return store.coding(weight);
   std::vector<Format> formats = weight.spec.formats;
-  if (is_kept_plain(weight)) std::erase_if(formats, is_paired);
-  return survey(weight, formats);
+  std::string key = weight.key();
+  if (is_kept_plain(weight, key)) std::erase_if(formats, is_paired);
+  return survey(weight, std::move(key), formats);
 }
 
 size_t Store::bytes() const {

@@ -95,6 +95,11 @@ class Store {
   };
 
   using Weights = std::vector<const Weight*>;
+  // One that has to be packed.
+  struct Fresh {
+    const Weight* weight;
+    Entry* entry;
+  };
 
   // Never freed: programs of any module may use it to the end.
   static Store& of_files(CpuLevel level);
@@ -106,10 +111,12 @@ class Store {
   // The entry's block, or null where it is gone or was of another weight.
   static Block find(const Entry& entry, std::span<const Tensor> pieces);
   void forget_freed();
-  void pack(const Weights& fresh, support::ThreadPool& pool, int threads,
-            Packed& packed);
-  Coding survey(const Weight& weight, const std::vector<Format>& formats);
-  bool is_kept_plain(const Weight& weight) const;
+  Block pack(const std::vector<Fresh>& fresh, support::ThreadPool& pool,
+             int threads);
+  // `key` is the weight's.
+  Coding survey(const Weight& weight, std::string key,
+                const std::vector<Format>& formats);
+  bool is_kept_plain(const Weight& weight, const std::string& key) const;
 
   CpuLevel level_;
   mutable std::mutex mutex_;

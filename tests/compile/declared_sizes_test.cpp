@@ -103,6 +103,34 @@ TEST(DeclaredSizes, RefuseOthersByInputSizeAndRange) {
   expect_right(*gm, inputs(3, 8));
 }
 
+TEST(DeclaredSizes, ServeNoneAndInputsWithGaps) {
+  const auto gm = placed();
+  compile(*gm, declared());
+  const Tensor wide = random_tensor({6, 9, 12}), masks = random_tensor({6, 9});
+  for (int64_t batch = 0; batch < 4; ++batch) {
+    expect_right(*gm, inputs(batch, 7));
+    expect_right(*gm, {wide.as_strided({batch, 7, 8}, {108, 12, 1}, 3),
+                       masks.as_strided({batch, 7}, {0, 1}, 2)});
+  }
+  EXPECT_THAT(error_of(*gm, inputs(3, 0)),
+              HasSubstr("input x, dim 1 (length): expected a size in 2..32, "
+                        "got 0"));
+}
+
+TEST(DeclaredSizes, OfNumbersRefuseOthersByInputAndRange) {
+  const auto gm = fx::symbolic_trace(
+      [](Value x, Value n) { return relu(narrow(x, 0, 0, n)) * 2.0; },
+      {"x", "n"}, "cut");
+  CompileOptions options = quick();
+  options.sizes = {{NamedSize{"rows"}}, {NamedSize{"n", 0, 6}}};
+  compile(*gm, options);
+  for (int64_t n = 0; n < 7; ++n) expect_right(*gm, {random_tensor({9, 4}), n});
+  for (const int64_t n : {int64_t{-1}, int64_t{7}, INT64_MAX, INT64_MIN})
+    EXPECT_THAT(error_of(*gm, {random_tensor({9, 4}), n}),
+                ::testing::ContainsRegex("input n.*expected.*0\\.\\.6, got " +
+                                         std::to_string(n)));
+}
+
 TEST(DeclaredSizes, RefuseRangesWithoutASize) {
   const auto gm = placed();
   CompileOptions options = quick();

@@ -92,3 +92,45 @@ def test_dynamo_tells_its_symbols():
             same(fast(*given), mixed(*given))
     made = [one for one in torch_backend.compiled_graphs() if one not in before]
     assert sum(len(one.model.report().kinds) for one in made) == 1
+
+
+class Compared(torch.nn.Module):
+    """The greater and the lesser of two sizes."""
+
+    def forward(self, x, y):
+        n, m = x.shape[0], y.shape[0]
+        most, least = torch.sym_max(n, m), torch.sym_min(n, m)
+        total = n + m + 3
+        return (torch.ones(most, 2) * 2, torch.ones(least), x.sum() * total,
+                y * torch.sym_max(most, 4))
+
+
+PAIRS = ((5, 9), (9, 5), (12, 3), (3, 12), (6, 7), (7, 6), (40, 41))
+
+
+def check_compared(call, reports):
+    model = Compared()
+    for n, m in PAIRS:
+        given = torch.randn(n, 4), torch.randn(m, 4)
+        for got, expected in zip(call(*given), model(*given), strict=True):
+            same(got, expected)
+    kinds = [kind for report in reports() for kind in report.kinds]
+    assert 1 <= len(kinds) <= 4
+    assert not any(guard["specialises"] for kind in kinds for guard in kind["guards"])
+
+
+def test_the_greater_of_two_sizes_by_torch_compile():
+    torch.compiler.reset()
+    before = set(torch_backend.compiled_graphs())
+    fast = torch.compile(Compared(), backend="fxjit", dynamic=True, fullgraph=True)
+    check_compared(fast, lambda: [one.model.report() for one in torch_backend.compiled_graphs()
+                                  if one not in before])
+
+
+def test_the_greater_of_two_sizes_in_an_exported_program(tmp_path):
+    shapes = ({0: Dim("n", min=2, max=64)}, {0: Dim("m", min=2, max=64)})
+    program = torch.export.export(Compared(), (torch.randn(5, 4), torch.randn(9, 4)),
+                                  dynamic_shapes=shapes)
+    torch.export.save(program, tmp_path / "compared.pt2")
+    model = fxjit.load(str(tmp_path / "compared.pt2"), threads=1)
+    check_compared(model, lambda: [model.report()])

@@ -64,6 +64,8 @@ void append_sequence(std::string& out, const Value& value, Append append) {
 void append_value(std::string& out, const Value& value, Append append) {
   if (value.is_node())
     out += value.as_node()->name();
+  else if (value.is_named_size())
+    out += to_string(value.as_size());
   else if (value.is_int())
     append_int(out, value.as_int());
   else if (value.is_slice())

@@ -9,25 +9,28 @@ namespace {
 
 using Numbers = const ValueList&;
 
-// Two numbers of which one is a float are compared as floats, and the result is
-// one.
-Value as_common(const Value& picked, Numbers both) {
-  const bool real = both[0].is_float() || both[1].is_float();
-  return real ? Value(picked.as_double()) : Value(picked.as_int());
+bool are_whole(Numbers both) {
+  return !both[0].is_float() && !both[1].is_float();
 }
 
+// Whole numbers may be named sizes, which stay so. Two numbers of which one is
+// a float are compared as floats, and the result is one.
 Value sym_max(Numbers n) {
-  return as_common(n[1].as_double() > n[0].as_double() ? n[1] : n[0], n);
+  if (are_whole(n)) return larger(n[0].as_size(), n[1].as_size());
+  return n[1].as_double() > n[0].as_double() ? n[1].as_double()
+                                             : n[0].as_double();
 }
 
 Value sym_min(Numbers n) {
-  return as_common(n[1].as_double() < n[0].as_double() ? n[1] : n[0], n);
+  if (are_whole(n)) return smaller(n[0].as_size(), n[1].as_size());
+  return n[1].as_double() < n[0].as_double() ? n[1].as_double()
+                                             : n[0].as_double();
 }
 
 Value sym_float(Numbers n) { return n[0].as_double(); }
 
 Value sym_int(Numbers n) {
-  if (!n[0].is_float()) return n[0].as_int();
+  if (!n[0].is_float()) return n[0].as_size();
   const double x = n[0].as_double();
   constexpr double kLimit = 9223372036854775808.0;
   if (!(std::abs(x) < kLimit))
@@ -45,10 +48,15 @@ Value sym_not(Numbers n) { return !static_cast<bool>(n[0]); }
 Value sym_ite(Numbers n) { return static_cast<bool>(n[0]) ? n[1] : n[2]; }
 
 Value sym_sum(Numbers n) {
-  int64_t sum = 0;
-  for (const Value& one : n)
-    if (__builtin_add_overflow(sum, one.as_int(), &sum))
+  Size sum = 0;
+  for (const Value& one : n) {
+    const Size next = one.as_size();
+    int64_t ignored = 0;
+    if (sum.is_number() && next.is_number() &&
+        __builtin_add_overflow(sum.word(), next.word(), &ignored))
       throw OverflowError("torch.sym_sum(): beyond 64 bits");
+    sum += next;
+  }
   return sum;
 }
 

@@ -53,8 +53,8 @@ Value run_scalar(const OpCall& call) {
     const std::vector<Value> numbers = numbers_of(call.args);
     return run_scalar({call.op, numbers, call.source, call.node});
   }
-  const ScalarBody body = scalar_body(call);
   const Tensor shape = infer(call).as_tensor();
+  const ScalarBody body = scalar_body(call, shape.dtype());
   std::vector<Tensor> inputs;
   for (const Value& arg : call.args)
     if (arg.is_tensor()) inputs.push_back(arg.as_tensor());

@@ -128,6 +128,8 @@ DType Scalar::type() const {
 }
 
 Scalar ScalarBuilder::push(ScalarInstr instr) {
+  constexpr size_t kFew = 16;
+  if (body_.instrs.empty()) body_.instrs.reserve(kFew);
   for (size_t i = 0; i < body_.instrs.size(); ++i)
     if (body_.instrs[i] == instr)
       return {this, static_cast<int32_t>(i)};
@@ -205,6 +207,7 @@ std::vector<Scalar> ScalarBuilder::inline_body(
     mapped.push_back(push(instr));
   }
   std::vector<Scalar> results;
+  results.reserve(body.results.size());
   for (int32_t id : body.results)
     results.push_back(mapped[static_cast<size_t>(id)]);
   return results;
@@ -217,6 +220,8 @@ ScalarBody ScalarBuilder::finish(const std::vector<Scalar>& results) {
     for (int32_t arg : body_.instrs[i].args)
       if (live[i] && arg >= 0) live[static_cast<size_t>(arg)] = true;
   ScalarBody kept;
+  kept.instrs.reserve(live.size());
+  kept.results.reserve(results.size());
   std::vector<int32_t> renamed(live.size(), -1);
   for (size_t i = 0; i < live.size(); ++i) {
     if (!live[i]) continue;

@@ -5,6 +5,7 @@
 
 #include "src/passes/fusing/grouping.h"
 #include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/shown_name.h"
 #include "src/passes/origins.h"
 
 namespace fxjit::passes {
@@ -119,6 +120,7 @@ class Fuser {
       outputs.push_back(member);
     }
     region.graph->output(Value::tuple(std::move(results)));
+    region.label = label_of(*region.graph);
     call(std::move(region), inputs, outputs, std::move(vals));
   }
 
@@ -130,6 +132,18 @@ class Fuser {
       if (why != Apart::none) return why;
     }
     return Apart::none;
+  }
+
+  static std::string label_of(const fx::Graph& graph) {
+    constexpr size_t kLongest = 60;
+    std::string text;
+    for (const fx::Node* node : graph.nodes()) {
+      if (!node->called_op()) continue;
+      if (!text.empty()) text += '+';
+      text += shown_name({*node->called_op(), node->args()});
+      if (text.size() > kLongest) return text.substr(0, kLongest) + "...";
+    }
+    return text;
   }
 
   static void note_origin(Region& region, const fx::Node& member) {

@@ -1,8 +1,9 @@
 #include "src/program/cost/program_bytes.h"
 
 #include <algorithm>
-#include <map>
+#include <span>
 #include <unordered_set>
+#include <utility>
 
 namespace fxjit::program {
 namespace {
@@ -67,33 +68,36 @@ class StepBytes {
   std::unordered_set<const void*> seen_;
 };
 
-// The views of one storage among some tensors.
-class Views {
- public:
-  void add(const Tensor& tensor) { views_[tensor.id()].push_back(&tensor); }
-  // Whether nobody else holds the storage or one of the views.
-  bool are_alone() const {
-    const Tensor& any = *views_.begin()->second.front();
-    return any.storage().use_count() <= static_cast<long>(views_.size()) &&
-           std::ranges::all_of(views_, [](const auto& view) {
-             const auto& [id, tensors] = view;
-             return tensors.front()->use_count() <=
-                    static_cast<long>(tensors.size());
-           });
+// The views of one storage among some tensors, equal ones side by side. Whether
+// nobody else holds the storage or one of them.
+bool are_alone(std::span<const Tensor* const> views) {
+  long distinct = 0;
+  for (size_t i = 0; i < views.size(); ++distinct) {
+    const size_t first = i;
+    while (i < views.size() && views[i]->is(*views[first])) ++i;
+    if (views[first]->use_count() > static_cast<long>(i - first)) return false;
   }
-
- private:
-  std::map<const void*, std::vector<const Tensor*>> views_;
-};
+  return views[0]->storage().use_count() <= distinct;
+}
 
 // Those of constants that the program alone holds; weights are the module's.
 size_t bytes_of_constants(const std::vector<Tensor>& constants) {
-  std::map<const Storage*, Views> storages;
-  for (const Tensor& tensor : constants)
-    storages[tensor.storage().get()].add(tensor);
+  const auto place = [](const Tensor* tensor) {
+    return std::pair<const void*, const void*>(tensor->storage().get(),
+                                               tensor->id());
+  };
+  std::vector<const Tensor*> views;
+  views.reserve(constants.size());
+  for (const Tensor& tensor : constants) views.push_back(&tensor);
+  std::ranges::sort(views, {}, place);
   size_t bytes = 0;
-  for (const auto& [storage, views] : storages)
-    if (views.are_alone()) bytes += storage->bytes();
+  for (size_t i = 0; i < views.size();) {
+    const size_t first = i;
+    const Storage& storage = *views[first]->storage();
+    while (i < views.size() && views[i]->storage().get() == &storage) ++i;
+    if (are_alone(std::span(views).subspan(first, i - first)))
+      bytes += storage.bytes();
+  }
   return bytes;
 }
 

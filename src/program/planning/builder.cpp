@@ -15,6 +15,13 @@ constexpr int64_t kLeastOfMany = int64_t{128} << 10;
 
 }  // namespace
 
+const Placed& Places::at(const fx::Node* node) const {
+  for (const auto& [each, place] : places_)
+    if (each == node) return place;
+  throw InternalError("a node of a region has no place",
+                      node->error_context());
+}
+
 int RegionCall::result_index(const fx::Node& node) const {
   const auto at = std::find(result_nodes.begin(), result_nodes.end(), &node);
   return at == result_nodes.end() ? -1
@@ -172,10 +179,10 @@ std::vector<passes::Apart> apart_of(const std::vector<OperandRef>& operands,
   std::vector<passes::Apart> apart;
   if (call.region.apart.empty()) return apart;
   size_t next = 0;
-  for (const fx::Node* input : call.region.graph->placeholders()) {
+  for (const auto& [input, place] : call.inputs) {
     const passes::Apart why = call.region.apart[next++];
     if (why == passes::Apart::none) continue;
-    const int32_t buffer = call.inputs.at(input).buffer;
+    const int32_t buffer = place.buffer;
     const auto at = std::find_if(
         operands.begin(), operands.end(),
         [&](const OperandRef& ref) { return ref.buffer == buffer; });
@@ -198,8 +205,9 @@ void PlanBuilder::add_analysed(support::SharedValue<StepBody> body,
                                std::vector<OperandRef> operands,
                                const RegionCall& call) {
   std::vector<passes::Apart> apart = apart_of(operands, call);
-  program().steps.push_back({std::move(body), std::move(operands), call.label,
-                             call.region.nodes, std::move(apart)});
+  program().steps.push_back({std::move(body), std::move(operands),
+                             call.region.label, call.region.nodes,
+                             std::move(apart)});
 }
 
 }  // namespace fxjit::program

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "src/passes/model_graph.h"
@@ -25,14 +26,30 @@ struct Placed {
   OperandRef ref() const { return {buffer, byte_offset}; }
 };
 
-// One region while it becomes steps: where its inputs lie, by placeholder, and
-// where its results must go, in the order of its output tuple.
+// Where nodes of a region lie: they are few, and each is looked at.
+class Places {
+ public:
+  void reserve(size_t count) { places_.reserve(count); }
+  // A node that has no place yet.
+  void add(const fx::Node& node, Placed place) {
+    places_.emplace_back(&node, std::move(place));
+  }
+  const Placed& at(const fx::Node* node) const;
+  auto begin() const { return places_.begin(); }
+  auto end() const { return places_.end(); }
+  size_t size() const { return places_.size(); }
+
+ private:
+  std::vector<std::pair<const fx::Node*, Placed>> places_;
+};
+
+// One region while it becomes steps: where its inputs lie, in the order of its
+// placeholders, and where its results must go, in that of its output tuple.
 struct RegionCall {
   const passes::Region& region;
-  std::unordered_map<const fx::Node*, Placed> inputs;
+  Places inputs;
   std::vector<const fx::Node*> result_nodes;
   std::vector<Placed> results;
-  std::string label;
 
   // The index of a node's value in `results`, or -1 if it is no result.
   int result_index(const fx::Node& node) const;

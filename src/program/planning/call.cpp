@@ -24,8 +24,6 @@ Called called_by(const fx::Node& node) {
   return {ops::get_op(node.arg(1).as_string()), node.arg(2).as_sequence()};
 }
 
-using Places = std::unordered_map<const fx::Node*, Placed>;
-
 CallOperands tensor_operands(const fx::Node& node, const Places& places) {
   CallOperands operands;
   for (const Value& arg : called_by(node).args)
@@ -120,10 +118,12 @@ void plan_eager(PlanBuilder& builder, const RegionCall& call) {
   for (const fx::Node* node : call.region.graph->nodes()) {
     if (!node->called_op()) continue;
     const int result = call.result_index(*node);
-    places[node] = result >= 0 ? call.results[static_cast<size_t>(result)]
-                               : builder.allocate(node->val_tensor());
+    const Placed place = result >= 0
+                             ? call.results[static_cast<size_t>(result)]
+                             : builder.allocate(node->val_tensor());
     add_call(builder, call, spec_of_call(*node), tensor_operands(*node, places),
-             {places[node]});
+             {place});
+    places.add(*node, place);
   }
 }
 

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "src/passes/lowering/internal_ops.h"
-#include "src/passes/lowering/shown_name.h"
 #include "src/program/planning/builder.h"
 #include "src/program/planning/twin_steps.h"
 #include "src/weights/panels.h"
@@ -100,11 +99,12 @@ class Planner {
 
   void add_region(const fx::Node& node) {
     const Region& region = model_.region(node);
-    RegionCall call{region, {}, {}, {}, label(region)};
+    RegionCall call{region, {}, {}, {}};
+    call.inputs.reserve(node.args().size());
     size_t arg = 0;
     for (const fx::Node* inner : region.graph->nodes()) {
       if (inner->is(fx::Opcode::placeholder))
-        call.inputs[inner] = place(*node.arg_node(arg++));
+        call.inputs.add(*inner, place(*node.arg_node(arg++)));
       if (inner->is(fx::Opcode::output))
         for (const Value& result : inner->arg(0).as_sequence())
           call.result_nodes.push_back(result.as_node());
@@ -167,19 +167,6 @@ class Planner {
       case Region::Kind::call:
         return plan_call(builder_, call);
     }
-  }
-
-  // The ops of a region, "matmul+add+gelu".
-  static std::string label(const Region& region) {
-    constexpr size_t kLongest = 60;
-    std::string text;
-    for (const fx::Node* node : region.graph->nodes()) {
-      if (!node->called_op()) continue;
-      if (!text.empty()) text += '+';
-      text += passes::shown_name({*node->called_op(), node->args()});
-      if (text.size() > kLongest) return text.substr(0, kLongest) + "...";
-    }
-    return text;
   }
 
   static bool is_computed(const fx::Node& node) {

@@ -1,17 +1,16 @@
-// Composes the scalar body of a region from the bodies of its nodes, with the
+// The scalar body of a region, composed of the bodies of its nodes, with the
 // region's inputs as slots. Private to src/program.
 #pragma once
 
 #include <functional>
-#include <unordered_map>
+#include <memory>
 #include <vector>
 
 #include "src/program/planning/builder.h"
 
 namespace fxjit::program {
 
-class RegionBody {
- public:
+struct RegionBody : passes::Region::Found {
   // An input slot of the body: which placeholder is read, and how. A gathered
   // input names the slot of its index. `after_reduction` is set for reads of a
   // column region after its reduction.
@@ -25,32 +24,18 @@ class RegionBody {
     friend bool operator==(const Slot&, const Slot&) = default;
   };
 
-  explicit RegionBody(const RegionCall& call) : call_(call) {}
-
-  // Makes slot 0 the value of `node`, the sum of a contraction.
-  void bind_sum(const fx::Node& node);
-  // Adds all nodes of the region, in order. `after_reduction` tells of a node
-  // whether its inputs are read after the reduction; null means never.
-  void build(
-      const std::function<bool(const fx::Node&)>& after_reduction = nullptr);
-
-  const std::vector<Slot>& slots() const { return slots_; }
-  // The finished body, with one result for each result of the region, in its
-  // dtype.
-  ScalarBody finish();
-
- private:
-  Scalar input(const fx::Node& placeholder, bool after_reduction);
-  Scalar value_of(const fx::Node& node, bool after_reduction);
-  Scalar scalar_call(const fx::Node& node, bool after_reduction);
-  Scalar reduction(const fx::Node& node);
-  Scalar gather(const fx::Node& node);
-
-  const RegionCall& call_;
-  ScalarBuilder builder_;
-  std::vector<Slot> slots_;
-  std::unordered_map<const fx::Node*, Scalar> values_;
+  const fx::Node* sum = nullptr;
+  ScalarBody body;  // With one result for each of the region's, in its dtype.
+  std::vector<Slot> slots;
 };
+
+// The body of the region, which keeps it unless it depends on sizes. If `sum`
+// is not null, slot 0 is that node's value, the sum of a contraction.
+// `after_reduction` tells of a node whether its inputs are read after the
+// reduction; null means never.
+std::shared_ptr<const RegionBody> body_of_region(
+    const RegionCall& call, const fx::Node* sum = nullptr,
+    const std::function<bool(const fx::Node&)>& after_reduction = nullptr);
 
 // What is done to the results of `node`, the one that the region's other nodes
 // follow: the loops' inputs and outputs, behind whose operands `refs` end, over

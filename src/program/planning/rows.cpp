@@ -87,7 +87,7 @@ Operands gather_operands(const RegionCall& call, const RegionBody& body,
   const int first = inner_dims > 0 ? first_inner(call.region) : domain.size();
   Operands operands;
   operands.dims.sizes = domain;
-  for (const RegionBody::Slot& slot : body.slots())
+  for (const RegionBody::Slot& slot : body.slots)
     add_input(operands, call, slot, domain, inner_dims);
   for (const Placed& result : call.results) {
     operands.refs.push_back(result.ref());
@@ -176,12 +176,11 @@ void copy_evenly(PlanBuilder& builder, const RegionCall& call,
 bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
   const Dims& domain = call.region.domain;
   const int inner_dims = call.region.inner_dims;
-  RegionBody body(call);
-  body.build();
+  const auto body = body_of_region(call);
   RowStep step;
-  step.body = body.finish();
-  Operands operands = gather_operands(call, body, domain, inner_dims);
-  for (size_t i = 0; i < body.slots().size() && inner_dims > 1; ++i) {
+  step.body = body->body;
+  Operands operands = gather_operands(call, *body, domain, inner_dims);
+  for (size_t i = 0; i < body->slots.size() && inner_dims > 1; ++i) {
     const int split = domain.size() - inner_dims;
     if (steps_evenly(operands.dims, i, split)) continue;
     copy_evenly(builder, call, operands, i, split);
@@ -202,7 +201,7 @@ bool plan_rows(PlanBuilder& builder, const RegionCall& call) {
   step.strict = builder.options().strict_sums && has_reduction(step.body);
   step.serial =
       builder.options().machine.threads == 1 && has_reduction(step.body);
-  set_loops(step, std::move(operands.accesses), body.slots().size(), outer,
+  set_loops(step, std::move(operands.accesses), body->slots.size(), outer,
             inner);
   cut_long_rows(step);
   add_rows(builder, std::move(step), std::move(operands.refs), call);
@@ -269,11 +268,12 @@ bool plan_columns(PlanBuilder& builder, const RegionCall& call) {
   const fx::Node& reduction = *find_reduction(call);
   const Dims& domain = call.region.domain;
   const ColumnDims dims = column_dims(reduction, domain.size());
-  RegionBody body(call);
   const auto after = nodes_after_reduction(call);
-  body.build([&](const fx::Node& node) { return after.contains(&node); });
+  const auto body = body_of_region(call, nullptr, [&](const fx::Node& node) {
+    return after.contains(&node);
+  });
   ColumnStep step;
-  step.body = body.finish();
+  step.body = body->body;
   std::vector<OperandRef> refs;
   std::vector<Access> accesses;
   LoopDims kept{pick(domain, dims.kept), {}};
@@ -288,7 +288,7 @@ bool plan_columns(PlanBuilder& builder, const RegionCall& call) {
     refs.push_back(placed.ref());
     accesses.push_back(access_of(placed.val.dtype()));
   };
-  for (const RegionBody::Slot& slot : body.slots())
+  for (const RegionBody::Slot& slot : body->slots)
     add(call.inputs.at(slot.source), slot.after_reduction);
   for (const Placed& result : call.results) add(result, true);
   reduced = join_dims(reduced);
@@ -296,7 +296,7 @@ bool plan_columns(PlanBuilder& builder, const RegionCall& call) {
   for (size_t i = 0; i < accesses.size(); ++i)
     accesses[i].reduce = reduced.strides[i];
   const auto [outer, inner] = split_last(kept);
-  set_loops(step, std::move(accesses), body.slots().size(), join_dims(outer),
+  set_loops(step, std::move(accesses), body->slots.size(), join_dims(outer),
             inner);
   add_columns(builder, std::move(step), std::move(refs), call);
   return true;

@@ -18,9 +18,8 @@ bool follows_from_shapes(const StepBody& body) {
 
 TwinSteps::Ends TwinSteps::ends_of(const RegionCall& call) {
   Ends ends;
-  for (const fx::NodePtr node : call.region.graph->nodes())
-    if (node->is(fx::Opcode::placeholder))
-      ends.push_back(&call.inputs.at(node.get()));
+  ends.reserve(call.inputs.size() + call.results.size());
+  for (const auto& [input, place] : call.inputs) ends.push_back(&place);
   for (const Placed& result : call.results) ends.push_back(&result);
   return ends;
 }
@@ -41,6 +40,7 @@ std::optional<TwinSteps> TwinSteps::of(const Ends& ends, const Mark& before,
     return std::nullopt;
   TwinSteps twin;
   twin.first_step_ = before.steps;
+  twin.places_.reserve(ends.size());
   for (size_t i = 0; i < ends.size(); ++i)
     twin.places_.push_back(place_of(ends, i));
   for (size_t i = before.buffers; i < program.buffers.size(); ++i) {
@@ -106,6 +106,7 @@ bool TwinSteps::fit(const Ends& ends) const {
 void TwinSteps::add_to(PlanBuilder& builder, const RegionCall& call,
                        const Ends& ends) const {
   std::vector<int32_t> made;
+  made.reserve(made_.size());
   for (const auto& [bytes, weight] : made_) {
     if (!weight) {
       made.push_back(builder.add_buffer(Home::arena, bytes));
@@ -121,6 +122,7 @@ void TwinSteps::add_to(PlanBuilder& builder, const RegionCall& call,
   }
   for (size_t i = 0; i < operands_.size(); ++i) {
     std::vector<OperandRef> refs;
+    refs.reserve(operands_[i].size());
     for (const auto& [is_made, index, offset] : operands_[i])
       refs.push_back(is_made ? OperandRef{made[index], offset}
                              : OperandRef{ends[index]->buffer,

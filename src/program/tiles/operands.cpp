@@ -40,11 +40,9 @@ const fx::Node& find_call(const RegionCall& call, const ops::Op& op) {
 
 void bind_epilogue(const RegionCall& call, const fx::Node& node,
                    std::vector<OperandRef>& refs, Epilogue& made) {
-  RegionBody body(call);
-  body.bind_sum(node);
-  body.build();
-  for (size_t i = 1; i < body.slots().size(); ++i) {
-    const Placed& extra = call.inputs.at(body.slots()[i].source);
+  const auto body = body_of_region(call, &node);
+  for (size_t i = 1; i < body->slots.size(); ++i) {
+    const Placed& extra = call.inputs.at(body->slots[i].source);
     made.extras.push_back(tile_access(extra.val, node));
     refs.push_back(extra.ref());
   }
@@ -52,7 +50,7 @@ void bind_epilogue(const RegionCall& call, const fx::Node& node,
     made.outputs.push_back(tile_access(result.val, node));
     refs.push_back(result.ref());
   }
-  made.epilogue = body.finish();
+  made.epilogue = body->body;
 }
 
 }  // namespace fxjit::program

@@ -73,7 +73,8 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
     if (rest > 0) packing_kernels_[1] = packing_kernel(rest);
     return;
   }
-  if (step.rows != 1 || step.batch != 1) return;
+  // A window's taps read one panel after the other.
+  if (step.rows != 1 || step.batch != 1 || step.has_window()) return;
   if (full_panels_ >= kPanelGroup && !weights::is_paired(step.weights))
     group_kernel_ = kernel(1, tile_.width(), kPanelGroup);
 }

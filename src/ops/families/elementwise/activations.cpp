@@ -194,11 +194,11 @@ Value glu(const OpCall& call) {
     runtime_error(
         "glu does not support scalars because halving size must be even");
   const int axis = dim_arg(call, 1, input.dim());
-  const int64_t size = input.sizes()[axis];
+  const Size size = input.sizes()[axis];
   if (size % 2 != 0)
     runtime_error("Halving dimension must be even, but dimension ", axis,
                   " is size ", size);
-  const auto half = [&](int64_t start) {
+  const auto half = [&](Size start) {
     return widened(fxjit::narrow(call[0], axis, start, size / 2),
                    input.dtype());
   };

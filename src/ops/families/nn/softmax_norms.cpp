@@ -191,7 +191,7 @@ void update_statistics(const BatchNorm& args, const Standardised& batch,
          args.momentum);
 }
 
-void check_channels(const char* name, const Value& value, int64_t channels) {
+void check_channels(const char* name, const Value& value, Size channels) {
   if (value.is_none() || meta_of(value).numel() == channels) return;
   runtime_error(name, " should contain ", channels, " elements not ",
                 meta_of(value).numel());
@@ -269,7 +269,7 @@ Value decompose_legit_batch_norm(const OpCall& call) {
   return Value::tuple({result, none(), none()});
 }
 
-Value grouped_norm(const Value& value, int64_t groups, const Value& weight,
+Value grouped_norm(const Value& value, Size groups, const Value& weight,
                    const Value& bias, double eps) {
   const Tensor input = meta_of(value);
   const DType dtype = input.dtype();

@@ -38,8 +38,7 @@ void check_pairs(const Tensor& input, const Pads& pads) {
         pads.size(), " while the input has ", input.dim(), " dimensions.");
   for (int i = 0; i < count_of(pads) / 2; ++i) {
     const int axis = input.dim() - 1 - i;
-    const int64_t size =
-        ExactInt(input.sizes()[axis]) + pads[2 * i] + pads[2 * i + 1];
+    const Size size = input.sizes()[axis] + pads[2 * i] + pads[2 * i + 1];
     if (size < 0)
       runtime_error("The input size ", input.sizes()[axis],
                     ", plus negative padding ", pads[2 * i], " and ",
@@ -76,7 +75,7 @@ Value decompose_constant_pad(const OpCall& call) {
     const int axis = meta.dim() - 1 - i;
     const int64_t before = pads[2 * i], after = pads[2 * i + 1];
     const int64_t first = std::max<int64_t>(-before, 0);
-    const int64_t kept =
+    const Size kept =
         meta.sizes()[axis] - first - std::max<int64_t>(-after, 0);
     if (kept < 0)
       throw NotImplementedError(
