@@ -261,6 +261,7 @@ BodyValues::BodyValues(VectorBuilder& b, const ScalarBody& body, int lanes,
     : b_(b),
       body_(body),
       quotients_(body),
+      quantisings_(body),
       lanes_(lanes),
       known_(std::move(known)),
       values_(body.instrs.size(), nullptr) {}
@@ -293,10 +294,25 @@ Value* BodyValues::emit_quotient(int32_t id) {
   return emit_sigmoid_product(b_, same[0], same[1]);
 }
 
+// The value `id` as quantised floats, null if it is none. One number alone is
+// rounded as it is written.
+Value* BodyValues::emit_quantising(int32_t id) {
+  const Quantising& found = quantisings_.of(id);
+  if (found.real < 0) return nullptr;
+  Value* real = get(found.real);
+  if (!real->getType()->isVectorTy()) return nullptr;
+  Value* zero = nullptr;
+  if (found.zero >= 0)
+    zero = b_.convert(get(found.zero), body_.instrs[size_t(found.zero)].type,
+                      DType::i16);
+  return emit_quantised(b_, real, zero, found);
+}
+
 Value* BodyValues::emit(int32_t id) {
   const ScalarInstr& instr = body_.instrs[size_t(id)];
   if (instr.prim == Prim::constant) return emit_constant(b_, instr, lanes_);
   if (Value* quotient = emit_quotient(id)) return quotient;
+  if (Value* quantised = emit_quantising(id)) return quantised;
   llvm::SmallVector<Value*, 3> args;
   llvm::SmallVector<DType, 3> types;
   for (int a = 0; a < prim_arity(instr.prim); ++a) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fxjit/scalar_body.h"
+#include "jit/emit/quantisings.h"
 #include "jit/emit/quotients.h"
 #include "jit/emit/vector_builder.h"
 
@@ -44,10 +45,12 @@ class BodyValues {
   Value* emit(int32_t id);
   Value* known(int32_t id);
   Value* emit_quotient(int32_t id);
+  Value* emit_quantising(int32_t id);
 
   VectorBuilder& b_;
   const ScalarBody& body_;
   Quotients quotients_;
+  Quantisings quantisings_;
   int lanes_;
   Known known_;
   std::vector<Value*> values_;

@@ -32,13 +32,13 @@ Value* EpilogueOperands::at(size_t i, Value* row, Value* column) const {
   return b_.offset(at, b_.memory_type(access.dtype), column);
 }
 
-Values EpilogueOperands::numbers() const {
+Values EpilogueOperands::numbers(int lanes) const {
   Values numbers;
   for (size_t i = 0; i < epilogue_.extras.size(); ++i) {
     const TileAccess& access = epilogue_.extras[i];
     const bool is_number = access.row == 0 && access.column == 0;
-    numbers.push_back(is_number ? b_.load_broadcast(access.dtype, first_[i])
-                                : nullptr);
+    numbers.push_back(
+        is_number ? b_.load_broadcast(access.dtype, first_[i], lanes) : nullptr);
   }
   return numbers;
 }
@@ -48,7 +48,8 @@ void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
                         const std::vector<TileAccess>& outputs,
                         llvm::function_ref<Value*(size_t)> address, Value* sum,
                         Value* mask, const Values& numbers) {
-  BodyValues values(b, body, b.lanes(), [&](BodyValues&, int32_t id) {
+  const int lanes = VectorBuilder::lane_count(sum);
+  BodyValues values(b, body, lanes, [&](BodyValues&, int32_t id) {
     const ScalarInstr& instr = body.instrs[id];
     if (instr.prim != Prim::input) return static_cast<Value*>(nullptr);
     if (instr.slot == 0) return sum;
@@ -56,8 +57,9 @@ void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
     if (slot < numbers.size() && numbers[slot] != nullptr) return numbers[slot];
     const TileAccess& access = extras[slot];
     Value* at = address(slot);
-    return access.column == 0 ? b.load_broadcast(access.dtype, at)
-                              : b.load(access.dtype, at, mask);
+    if (access.column == 0) return b.load_broadcast(access.dtype, at, lanes);
+    return mask == nullptr ? b.load(access.dtype, at, lanes)
+                           : b.load(access.dtype, at, mask);
   });
   // All is read before anything is written: an output may lie where an extra
   // does.

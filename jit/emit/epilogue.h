@@ -20,9 +20,9 @@ class EpilogueOperands {
   // Operand `i` in this row and column; a null column is the first.
   Value* at(size_t i, Value* row, Value* column) const;
 
-  // The extras that are one number for all of the call, in all lanes; null for
-  // the others. Loaded here, as no store can be known not to change them.
-  Values numbers() const;
+  // The extras that are one number for all of the call, in all of `lanes`; null
+  // for the others. Loaded here, as no store can be known not to change them.
+  Values numbers(int lanes = 0) const;
 
  private:
   VectorBuilder& b_;
@@ -30,7 +30,8 @@ class EpilogueOperands {
   Values first_, row_bytes_;
 };
 
-// Input slot 0 of `body` is `sum`, extras from 1. `address` gives the first
+// Input slot 0 of `body` is `sum`, of any number of lanes, extras from 1.
+// `address` gives the first
 // element of operand `i`, extras first, for this vector. Lanes that are off in
 // `mask` are not touched; null means that none is. Extras that are not null in
 // `numbers` are not loaded; it may be empty.

@@ -186,6 +186,8 @@ class VectorBuilder {
   // floats truncate towards zero, boolean is != 0 (NaN is true), f16 and bf16
   // are rounded to even and stay f32. Out-of-range floats give some integer.
   Value* convert(Value* value, DType from, DType to);
+  // f32 to i32, half to even; what lies outside, NaN included, is the least.
+  Value* round_to_i32(Value* value);
   // From the type in registers to the type in memory, and back.
   Value* to_memory(DType dtype, Value* value);
   Value* from_memory(DType dtype, Value* value);

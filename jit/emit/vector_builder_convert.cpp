@@ -77,6 +77,20 @@ Value* VectorBuilder::to_memory(DType dtype, Value* value) {
   return bitcast(ir_.CreateFPTrunc(value, half), i16());
 }
 
+// By the machine's way of rounding, which is half to even.
+Value* VectorBuilder::round_to_i32(Value* value) {
+  const int count = lane_count(value), half = count / 2;
+  if (level_ == CpuLevel::avx512 || count % lanes() != 0)
+    return float_to_int(round_even(value), i32());
+  if (count > lanes())
+    return concat(round_to_i32(slice(value, 0, half)),
+                  round_to_i32(slice(value, half, half)));
+  const llvm::Intrinsic::ID rounding =
+      level_ == CpuLevel::avx2 ? llvm::Intrinsic::x86_avx_cvt_ps2dq_256
+                               : llvm::Intrinsic::x86_sse2_cvtps2dq;
+  return ir_.CreateIntrinsic(rounding, {}, {value});
+}
+
 // Narrow integers go through i32, whose truncation wraps as in torch. What lies
 // outside, NaN included, gives the least integer, as x86 does; LLVM alone
 // leaves it undefined.

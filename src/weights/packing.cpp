@@ -114,7 +114,7 @@ Coding find_quad_coding(const Weight& weight) {
   for (const Format format : weight.spec.formats) {
     const int group = quad_group(format);
     const int64_t fixes = count_fixes(matrix, group);
-    const double cost = cost_of(group, quads, fixes);
+    const double cost = cost_of(group, quads, fixes * kQuadColumns);
     if (best.format == Format::f32 || cost < least)
       best = {format, 0, {}, fixes}, least = cost;
   }

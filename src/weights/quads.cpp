@@ -94,11 +94,16 @@ bool is_zero(const Quad& quad) {
   return std::ranges::all_of(quad, [](int x) { return x == 0; });
 }
 
+// One more quad of a column.
+struct Fix {
+  int32_t place = 0, bytes = 0;
+};
+
 // One column on its way: calls put(quad, kept) for its quads.
 template <typename Put>
-std::vector<QuadFix> clip_column(const ByteMatrix& matrix, int64_t column,
+std::vector<Fix> clip_column(const ByteMatrix& matrix, int64_t column,
                                  int group, Put put) {
-  std::vector<QuadFix> fixes;
+  std::vector<Fix> fixes;
   const int64_t quads = QuadLayout(matrix.depth, 1).quads;
   const int together = std::max(1, group);
   for (int64_t first = 0; first < quads; first += together) {
@@ -115,7 +120,7 @@ std::vector<QuadFix> clip_column(const ByteMatrix& matrix, int64_t column,
       const auto at = static_cast<size_t>(i);
       put(first + i, numbers.kept[at]);
       while (!is_zero(numbers.cut[at]))
-        fixes.push_back({static_cast<int32_t>(first + i),
+        fixes.push_back({static_cast<int32_t>((first + i) * kFixPlace),
                          packed_quad(take_fix(numbers.cut[at]))});
     }
   }
@@ -145,7 +150,7 @@ QuadLayout::QuadLayout(int64_t depth, int64_t columns, int64_t fixes)
   quads_at =
       round_up(ends_at + groups * int64_t{sizeof(uint32_t)}, kQuadAlignment);
   fixes_at = quads_at + round_up(groups * group_bytes(), kQuadAlignment);
-  bytes = fixes_at + fixes * int64_t{sizeof(QuadFix)};
+  bytes = fixes_at + fixes * int64_t{sizeof(QuadFixes)};
 }
 
 int64_t count_fixes(const ByteMatrix& matrix, int group) {
@@ -157,7 +162,7 @@ int64_t count_fixes(const ByteMatrix& matrix, int group) {
       const auto fixes = clip_column(matrix, n, group, [](int64_t, auto&) {});
       most = std::max(most, fixes.size());
     });
-    total += static_cast<int64_t>(most) * kQuadColumns;
+    total += static_cast<int64_t>(most);
   }
   return total;
 }
@@ -192,10 +197,10 @@ void pack_quads(const ByteMatrix& matrix, int group, std::byte* out) {
   auto* const sums = reinterpret_cast<int32_t*>(out);
   auto* const ends = reinterpret_cast<uint32_t*>(out + layout.ends_at);
   auto* const quads = reinterpret_cast<int32_t*>(out + layout.quads_at);
-  auto* const fixes = reinterpret_cast<QuadFix*>(out + layout.fixes_at);
+  auto* const fixes = reinterpret_cast<QuadFixes*>(out + layout.fixes_at);
   uint32_t end = 0;
   for (int64_t g = 0; g < layout.groups; ++g) {
-    std::vector<QuadFix> lists[kQuadColumns];
+    std::vector<Fix> lists[kQuadColumns];
     size_t most = 0;
     int32_t* const to = quads + g * layout.quads * kQuadColumns;
     for_group(matrix, g, [&](int64_t n, int64_t place) {
@@ -206,9 +211,11 @@ void pack_quads(const ByteMatrix& matrix, int group, std::byte* out) {
       });
       most = std::max(most, list.size());
     });
-    for (size_t i = 0; i < most; ++i)
-      for (const auto& list : lists)
-        fixes[end++] = i < list.size() ? list[i] : QuadFix{0, 0};
+    for (size_t i = 0; i < most; ++i, ++end)
+      for (int64_t n = 0; n < kQuadColumns; ++n) {
+        const Fix fix = i < lists[n].size() ? lists[n][i] : Fix{};
+        fixes[end].places[n] = fix.place, fixes[end].bytes[n] = fix.bytes;
+      }
     ends[g] = end;
   }
 }

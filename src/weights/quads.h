@@ -9,8 +9,8 @@
 // quads, of other rows. All columns of a group of four have equally many. A
 // `group` of 0 clips nothing: `vpdpbusd` adds products of quads in 32 bits.
 //
-// Behind one another: i32 sums of the columns, u32 ends of the fixes of each
-// group of columns, the quads, the fixes.
+// Behind one another: i32 sums of the columns, u32 ends of the QuadFixes of each
+// group of columns, the quads, the QuadFixes.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +41,14 @@ inline constexpr int64_t kQuadRows = 4, kQuadColumns = 4;
 // Quads of a column are a multiple of this.
 inline constexpr int64_t kQuadMultiple = 4;
 
-struct QuadFix {
-  int32_t quad;   // Which quad of the depth.
-  int32_t bytes;  // Four s8.
+// More quads of a group of columns, one of each. The first two fields are read
+// as vectors.
+struct QuadFixes {
+  int32_t places[kQuadColumns];  // Which quad of the depth, times kFixPlace.
+  int32_t bytes[kQuadColumns];   // Four s8.
 };
+// Bytes of a quad of rows where they are fewest: four columns of one row.
+inline constexpr int64_t kFixPlace = kQuadRows * kQuadColumns;
 
 // Where the parts of a packed matrix begin, in bytes.
 struct QuadLayout {
@@ -58,7 +62,7 @@ struct QuadLayout {
   int64_t group_bytes() const { return quads * kQuadRows * kQuadColumns; }
 };
 
-// How many fixes a matrix has, those that fill up groups of columns included.
+// How many QuadFixes a matrix has.
 int64_t count_fixes(const ByteMatrix& matrix, int group);
 
 // A matrix [depth, columns] of 16 bits, strides in elements.

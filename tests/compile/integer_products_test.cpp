@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <random>
 
 #include "fxjit/functions.h"
@@ -163,26 +165,38 @@ Tensor scalar(float value) { return Tensor::full({}, value); }
 
 Tensor scalar(DType dtype, int value) { return Tensor::full({}, value, dtype); }
 
-// float(sum) * (s * t) + b, quantised: each operation rounded on its own.
+// float(sum) * (s * t) + b, quantised: each operation rounded on its own, NaN
+// as the least number.
 uint8_t requantized(int32_t sum, float factor, float bias, float scale,
                     int zero) {
   const float real = static_cast<float>(sum) * factor + bias;
+  if (std::isnan(real)) return 0;
   const float place = std::nearbyint(real / scale) + static_cast<float>(zero);
   return static_cast<uint8_t>(std::clamp(place, 0.0f, 255.0f));
 }
 
-// A linear layer between 8-bit tensors keeps them so.
-TEST(IntegerProducts, LinearOfDequantized) {
-  const int64_t rows = 20, depth = 70, columns = 37;
+Tensor turned(const Tensor& w) {
+  const int64_t depth = w.size(0), columns = w.size(1);
+  const Tensor made = Tensor::empty({columns, depth}, w.dtype());
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t n = 0; n < columns; ++n)
+      made.data_as<int8_t>()[n * depth + k] =
+          w.data_as<int8_t>()[k * columns + n];
+  return made;
+}
+
+// A linear layer between 8-bit tensors keeps them so. Some of its biases have
+// no place among integers.
+void expect_linear(const Sizes& sizes) {
+  const auto [rows, depth, columns] = sizes;
   const float s = 0.013f, t = 0.0071f, out = 0.21f;
   const Tensor x = bytes(DType::u8, {rows, depth}, Fill::any, 1);
   const Tensor w = bytes(DType::i8, {depth, columns}, Fill::any, 2);
-  const Tensor turned = bytes(DType::i8, {columns, depth}, Fill::any, 2);
-  for (int64_t k = 0; k < depth; ++k)
-    for (int64_t n = 0; n < columns; ++n)
-      turned.data_as<int8_t>()[n * depth + k] =
-          w.data_as<int8_t>()[k * columns + n];
   const Tensor bias = testing::random_tensor({columns});
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kFar[] = {kInfinity, -kInfinity, 3e38f, -1e12f, NAN};
+  for (int64_t n = 0; n < columns; n += 3)
+    bias.data_as<float>()[n] = kFar[n / 3 % std::size(kFar)];
   const Tensor p = scalar(DType::u8, 121);
   // The weight is a parameter, or tracing would dequantise it.
   const auto gm = fx::symbolic_trace(nn::lambda(
@@ -193,7 +207,7 @@ TEST(IntegerProducts, LinearOfDequantized) {
         return quantized(nn::functional::linear(real, weight, bias),
                          scalar(out), scalar(DType::u8, 130));
       },
-      {{"weight", nn::Parameter(turned)}}));
+      {{"weight", nn::Parameter(turned(w))}}));
   const Tensor sums = whole_sums(x, w, &p, nullptr);
   const Tensor wanted = Tensor::empty({rows, columns}, DType::u8);
   for (int64_t i = 0; i < wanted.numel(); ++i)
@@ -202,10 +216,23 @@ TEST(IntegerProducts, LinearOfDequantized) {
                     bias.data_as<float>()[i % columns], out, 130);
   for (CpuLevel level : testing::host_levels()) {
     compile(*gm, testing::options_for(level));
-    EXPECT_EQ(testing::value_difference(gm(x), wanted, 0, 0), "");
+    EXPECT_EQ(testing::value_difference(gm(x), wanted, 0, 0), "")
+        << rows << " x " << depth << " x " << columns;
     EXPECT_THAT(report(*gm), HasSubstr("quantize"));
     EXPECT_EQ(testing::steps_for(*gm, ValueList{x}).size(), 1u);
   }
+}
+
+// Columns that are whole pairs of groups, and not; rows that fill tiles, and
+// not.
+TEST(IntegerProducts, LinearOfDequantized) {
+  for (const Sizes& sizes : {Sizes{20, 70, 37},
+                             {16, 16, 96},
+                             {17, 24, 16},
+                             {3, 5, 44},
+                             {35, 33, 8},
+                             {1, 64, 24}})
+    expect_linear(sizes);
 }
 
 struct Image {

@@ -152,6 +152,26 @@ TEST(Rows, CrosswiseOperandsOfEveryType) {
   }
 }
 
+// Planes that become the few channels of each place, and back.
+TEST(Rows, FewElementsThatLieCrosswise) {
+  for (const DType type : {DType::u8, DType::f32}) {
+    constexpr int64_t kPlaces = 203, kChannels = 3;
+    ScalarBuilder b;
+    RowStep step;
+    step.outer = {2, kPlaces};
+    step.inner = kChannels;
+    step.inputs = {row_access({kPlaces * kChannels, 1}, kPlaces, type)};
+    step.outputs = {row_access({kPlaces * kChannels, kChannels}, 1, type)};
+    step.body = b.finish({b.input(0, type)});
+    check_step(step);
+    RowStep back = step;
+    std::swap(back.inputs, back.outputs);
+    check_step(back);
+    step.analyse(program::Machine{.level = CpuLevel::avx2, .threads = 1});
+    EXPECT_EQ(step.inner, kPlaces);
+  }
+}
+
 TEST(Rows, Positions) {
   ScalarBuilder b;
   // A causal mask over [2, 3, 20].

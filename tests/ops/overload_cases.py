@@ -66,6 +66,7 @@ CASES = {
     'bilinear.default': [call(T((3, 4)), T((3, 5)), T((2, 4, 5)), T((2,)))],
     'bmm.default': [call(T((2, 3, 5)), T((2, 5, 4)))],
     'mv.default': [call(T((3, 4)), T((4,)))],
+    '_int_mm.default': [call(T((17, 8), 'int8'), T((8, 8), 'int8', 9))],
     'einsum.default': [call('ij,jk->ik', [T((3, 4)), T((4, 5))])],
     'conv3d.default': [call(VOLUMES, T((4, 1, 2, 2, 2)), T((4,)), [2, 1, 1],
                             [1, 0, 0], [1, 2, 1], 2)],

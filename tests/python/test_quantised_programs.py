@@ -93,6 +93,33 @@ class Dynamic(torch.nn.Module):
         return *symmetric, q, rows, torch.nn.functional.linear(x, real(self.weight, 0.0031, 0, WEIGHT))
 
 
+class Groups(torch.nn.Module):
+    """A weight with a scale for every 32 numbers of the depth, as torchao writes it."""
+
+    def __init__(self, columns=1100, depth=1024, zero=0):
+        super().__init__()
+        self.register_buffer("weight", numbers(columns, depth, least=-8, most=7))
+        scales = torch.linspace(0.001, 0.01, columns * depth // 32)
+        self.register_buffer("scales", scales.reshape(columns, depth // 32, 1))
+        self.register_buffer("zeros", torch.full(self.scales.shape, zero, dtype=torch.int8))
+
+    def forward(self, x):
+        groups = self.weight.reshape(*self.scales.shape[:2], 32)
+        weight = (groups.to(x.dtype) - self.zeros.to(x.dtype)) * self.scales
+        return torch.nn.functional.linear(x, weight.reshape(self.weight.shape))
+
+
+class Whole(torch.nn.Module):
+    """Sums of integers, as torchao's layers with dynamic scales have them."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("weight", numbers(40, 24))
+
+    def forward(self, x):
+        return torch._int_mm(x, self.weight)
+
+
 def reals(*sizes):
     return torch.randn(sizes, generator=torch.Generator().manual_seed(7)) * 2
 
@@ -105,6 +132,8 @@ PROGRAMS = {
     "channels": (Channels, (HALVES,)),
     "dynamic": (Dynamic, (reals(5, 40),)),
     "given": (Given, (HALVES, torch.tensor(0.1, dtype=torch.float64), torch.tensor(-3))),
+    "groups": (Groups, (reals(3, 1024),)),
+    "whole": (Whole, (numbers(17, 40),)),
 }
 
 
@@ -146,3 +175,12 @@ def test_products_are_of_integers(tmp_path):
     products = [row for row in model.report().rows if "matmul" in row["label"]]
     assert len(products) == 2
     assert all("quantize" in row["label"] for row in products), products
+
+
+@pytest.mark.parametrize("zero", [0, -3])
+def test_weights_in_groups_are_made_once(tmp_path, zero):
+    module, x = Groups(zero=zero).eval(), reals(3, 1024)
+    torch.export.save(torch.export.export(module, (x,)), tmp_path / "model.pt2")
+    model = fxjit.load(tmp_path / "model.pt2")
+    expect_equal(model(x), module(x))
+    assert len(model.report().rows) == 1

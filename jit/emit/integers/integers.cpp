@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "jit/emit/epilogue.h"
 #include "jit/emit/integers/pairs.h"
+#include "jit/emit/integers/results.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/skeletons.h"
 #include "src/weights/quads.h"
@@ -15,7 +15,7 @@ namespace {
 using program::IntegerCall;
 using weights::kQuadColumns;
 using weights::kQuadRows;
-using weights::QuadFix;
+using weights::QuadFixes;
 
 class IntegerEmitter {
  public:
@@ -28,24 +28,29 @@ class IntegerEmitter {
         fix_ends_(call_pointer(b, offsetof(IntegerCall, fix_ends))),
         fixes_(call_pointer(b, offsetof(IntegerCall, fixes))),
         row_starts_(call_pointer(b, offsetof(IntegerCall, row_starts))),
-        sums_(call_pointer(b, offsetof(IntegerCall, sums))),
         quads_(call_number(b, offsetof(IntegerCall, quads))),
-        sums_row_(call_number(b, offsetof(IntegerCall, sums_row))),
         column_factor_(b.ir().CreateTrunc(
             call_number(b, offsetof(IntegerCall, column_factor)), b.i32())),
-        operands_(b, form, call_pointer(b, offsetof(IntegerCall, operands))) {}
+        results_(b, form) {}
 
   void emit() {
     if (form_.dot) allow_dot_products();
-    Value* groups = call_number(b_, offsetof(IntegerCall, groups));
-    Value* first = call_number(b_, offsetof(IntegerCall, first_fix));
-    b_.loop(b_.i64(0), groups, b_.i64(1), {first},
-            [&](Value* group, const Values& carried) {
-              return Values{emit_group(group, carried[0])};
-            });
-    Value* rows = call_number(b_, offsetof(IntegerCall, rows));
-    numbers_ = operands_.numbers();
-    b_.loop(b_.i64(0), rows, b_.i64(1), [&](Value* row) { finish_row(row); });
+    Value* first_fix = call_number(b_, offsetof(IntegerCall, first_fix));
+    if (!results_.takes_pairs()) {
+      emit_rest(b_.i64(0), first_fix);
+    } else {
+      Value* groups = b_.i64(2);  // Of a pair.
+      Value* pairs = b_.ir().CreateUDiv(
+          call_number(b_, offsetof(IntegerCall, columns)),
+          b_.mul(groups, b_.i64(kQuadColumns)));
+      Value* whole = b_.mul(pairs, groups);
+      Value* fix = b_.loop(b_.i64(0), whole, groups, {first_fix},
+                           [&](Value* group, const Values& carried) {
+                             return Values{emit_pair(group, carried[0])};
+                           })[0];
+      b_.if_then(b_.lt(whole, call_number(b_, offsetof(IntegerCall, groups))),
+                 [&] { emit_rest(whole, fix); });
+    }
     b_.ret();
   }
 
@@ -57,15 +62,41 @@ class IntegerEmitter {
 
   bool is_one_row() const { return form_.vectors == 0; }
 
-  // The sums of a group of columns; gives the end of its fixes.
-  Value* emit_group(Value* group, Value* first_fix) {
-    if (is_one_row()) return emit_row_group(group, first_fix);
-    Value* column = b_.mul(group, b_.i64(kQuadColumns));
-    Values sums = products(group, start_sums(column));
-    Value* end = end_of_fixes(group, first_fix);
-    if (has_fixes()) sums = fixed(sums, first_fix, end);
-    for (int i = 0; i < form_.vectors; ++i) store_columns(sums, i, column);
-    return end;
+  static Value* column_of(VectorBuilder& b, Value* group) {
+    return b.mul(group, b.i64(kQuadColumns));
+  }
+
+  // All groups of columns from one on, by way of scratch.
+  void emit_rest(Value* first, Value* first_fix) {
+    b_.loop(first, call_number(b_, offsetof(IntegerCall, groups)), b_.i64(1),
+            {first_fix}, [&](Value* group, const Values& carried) {
+              return Values{emit_group(group, carried[0])};
+            });
+    results_.finish(column_of(b_, first));
+  }
+
+  // A group of columns; gives the end of its fixes.
+  Value* emit_group(Value* group, Value* fix) {
+    if (is_one_row()) return emit_row_group(group, fix);
+    const Values sums = group_sums(group, fix);
+    results_.keep(sums, column_of(b_, group));
+    return fix;
+  }
+
+  Value* emit_pair(Value* group, Value* fix) {
+    const Values first = group_sums(group, fix);
+    const Values second = group_sums(b_.add(group, b_.i64(1)), fix);
+    results_.put_pair(first, second, column_of(b_, group));
+    return fix;
+  }
+
+  // The sums of a group of columns; `fix` becomes the end of its fixes.
+  Values group_sums(Value* group, Value*& fix) {
+    const Values sums = products(group, start_sums(column_of(b_, group)));
+    if (!has_fixes()) return sums;
+    Value* first = fix;
+    fix = end_of_fixes(group, first);
+    return fixed(sums, first, fix);
   }
 
   Value* end_of_fixes(Value* group, Value* first) {
@@ -99,11 +130,11 @@ class IntegerEmitter {
       sum = b_.add(sum, b_.slice(sums[0], part * 4, 4));
     Value* end = end_of_fixes(group, first_fix);
     if (has_fixes())
-      sum = b_.loop(first_fix, end, b_.i64(kQuadColumns), {sum},
+      sum = b_.loop(first_fix, end, b_.i64(1), {sum},
                     [&](Value* fix, const Values& carried) {
                       return Values{b_.add(carried[0], row_fixes(fix))};
                     })[0];
-    b_.store_raw(sum, b_.offset(sums_, b_.i32(), column));
+    results_.keep_row(sum, column);
     return end;
   }
 
@@ -132,25 +163,28 @@ class IntegerEmitter {
 
   // The sums of the fixes of four columns, each of a quad of its own.
   Value* row_fixes(Value* fix) {
-    llvm::Type* type = b_.vec(b_.i32(), 4);
-    Value* at =
-        b_.offset_bytes(fixes_, b_.mul(fix, b_.i64(int64_t{sizeof(QuadFix)})));
-    Value* rows = llvm::PoisonValue::get(type);
-    Value* factors = rows;
+    Value* at = fixes_at(fix);
+    Value* rows = llvm::PoisonValue::get(b_.vec(b_.i32(), 4));
     for (int64_t j = 0; j < kQuadColumns; ++j) {
-      Value* one = b_.offset_bytes(at, j * int64_t{sizeof(QuadFix)});
-      Value* quad = b_.ir().CreateZExt(b_.load_raw(b_.i32(), one), b_.i64());
-      Value* row = b_.load_raw(
-          b_.i32(), b_.offset_bytes(lhs_, b_.mul(quad, b_.i64(kRowBytes))));
-      Value* bytes = b_.load_raw(
-          b_.i32(), b_.offset_bytes(one, int64_t{offsetof(QuadFix, bytes)}));
+      Value* place = b_.offset_bytes(lhs_, place_of(at, j));
+      Value* row = b_.load_raw(b_.i32(), place);
       rows = b_.ir().CreateInsertElement(rows, row, static_cast<uint64_t>(j));
-      factors =
-          b_.ir().CreateInsertElement(factors, bytes, static_cast<uint64_t>(j));
     }
     llvm::Type* bytes = b_.vec(b_.i8(), static_cast<int>(kRowBytes));
-    return quad_sums(b_.ir().CreateBitCast(rows, bytes),
-                     b_.ir().CreateBitCast(factors, bytes));
+    Value* factors = b_.load_raw(
+        bytes, b_.offset_bytes(at, int64_t{offsetof(QuadFixes, bytes)}), 4);
+    return quad_sums(b_.ir().CreateBitCast(rows, bytes), factors);
+  }
+
+  Value* fixes_at(Value* number) {
+    return b_.offset_bytes(
+        fixes_, b_.mul(number, b_.i64(int64_t{sizeof(QuadFixes)})));
+  }
+
+  // Bytes to the quad of one row that the fix of a column is for.
+  Value* place_of(Value* fixes, int64_t column) {
+    return b_.ir().CreateZExt(
+        b_.load_raw(b_.i32(), b_.offset(fixes, b_.i32(), column)), b_.i64());
   }
 
   Values start_sums(Value* column) {
@@ -242,42 +276,26 @@ class IntegerEmitter {
   }
 
   Values fixed(const Values& start, Value* first, Value* end) {
-    return b_.loop(
-        first, end, b_.i64(kQuadColumns), start,
-        [&](Value* fix, const Values& carried) {
-          Values sums = carried;
-          Value* at_fix = b_.offset_bytes(
-              fixes_, b_.mul(fix, b_.i64(int64_t{sizeof(QuadFix)})));
-          for (int64_t j = 0; j < kQuadColumns; ++j)
-            add_fix(sums, b_.offset_bytes(at_fix, j * int64_t{sizeof(QuadFix)}),
-                    j);
-          return sums;
-        });
+    return b_.loop(first, end, b_.i64(1), start,
+                   [&](Value* fix, const Values& carried) {
+                     Values sums = carried;
+                     Value* at = fixes_at(fix);
+                     for (int64_t j = 0; j < kQuadColumns; ++j)
+                       add_fix(sums, at, j);
+                     return sums;
+                   });
   }
 
-  void add_fix(Values& sums, Value* fix, int64_t j) {
-    Value* quad = b_.ir().CreateZExt(b_.load_raw(b_.i32(), fix), b_.i64());
-    Value* factors = spread(b_.load_raw(
-        b_.i32(), b_.offset_bytes(fix, int64_t{offsetof(QuadFix, bytes)})));
-    const Values lhs = load_rows(lhs_at(quad), form_.vectors);
+  void add_fix(Values& sums, Value* fixes, int64_t j) {
+    Value* bytes = b_.offset_bytes(fixes, int64_t{offsetof(QuadFixes, bytes)});
+    Value* factors = quad_at(bytes, j);
+    const int64_t rows = form_.vectors * vector_bytes() / weights::kFixPlace;
+    const Values lhs = load_rows(
+        b_.offset_bytes(lhs_, b_.mul(place_of(fixes, j), b_.i64(rows))),
+        form_.vectors);
     for (int i = 0; i < form_.vectors; ++i)
       sums[at(i, j)] = b_.add(
           sums[at(i, j)], widened(pairs(lhs[static_cast<size_t>(i)], factors)));
-  }
-
-  // Lanes become the columns of four rows each.
-  void store_columns(const Values& sums, int vector, Value* column) {
-    Values columns;
-    for (int64_t j = 0; j < kQuadColumns; ++j)
-      columns.push_back(sums[at(vector, j)]);
-    const Values rows = b_.transpose(columns);
-    for (int part = 0; part < b_.lanes(); part += 4)
-      for (int r = 0; r < 4; ++r) {
-        Value* row =
-            b_.mul(sums_row_, b_.i64(int64_t{vector} * b_.lanes() + part + r));
-        b_.store_raw(b_.slice(rows[static_cast<size_t>(r)], part, 4),
-                     b_.offset(sums_, b_.i32(), b_.add(row, column)));
-      }
   }
 
   llvm::Type* bytes_type() { return b_.vec(b_.i8(), vector_bytes()); }
@@ -334,33 +352,11 @@ class IntegerEmitter {
     return b_.ir().CreateIntrinsic(intrinsic, {}, {a, b});
   }
 
-  void finish_row(Value* row) {
-    Value* columns = call_number(b_, offsetof(IntegerCall, columns));
-    Value* lanes = b_.i64(b_.lanes());
-    Value* whole = b_.sub(columns, b_.ir().CreateURem(columns, lanes));
-    b_.loop(b_.i64(0), whole, lanes,
-            [&](Value* column) { finish_vector(row, column, nullptr); });
-    b_.if_then(b_.lt(whole, columns), [&] {
-      finish_vector(row, whole, b_.tail_mask(b_.sub(columns, whole)));
-    });
-  }
-
-  void finish_vector(Value* row, Value* column, Value* mask) {
-    Value* place = b_.add(b_.mul(row, sums_row_), column);
-    Value* sum =
-        b_.load_raw(b_.vec(b_.i32()), b_.offset(sums_, b_.i32(), place));
-    emit_tile_epilogue(
-        b_, form_.epilogue, form_.extras, form_.outputs,
-        [&](size_t i) { return operands_.at(i, row, column); }, sum, mask,
-        numbers_);
-  }
-
   VectorBuilder& b_;
   const program::IntegerForm& form_;
   Value *lhs_, *weights_, *column_sums_, *fix_ends_, *fixes_, *row_starts_,
-      *sums_, *quads_, *sums_row_, *column_factor_;
-  EpilogueOperands operands_;
-  Values numbers_;  // Of the epilogue.
+      *quads_, *column_factor_;
+  IntegerResults results_;
 };
 
 }  // namespace

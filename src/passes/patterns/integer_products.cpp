@@ -56,15 +56,11 @@ bool is_summed_in_floats(DType dtype) {
 
 // A constant of i8 as floats.
 std::optional<Quantised> widened(fx::NodePtr node) {
-  static const std::array casts{&ops::get_op("cast"), &ops::get_op("to"),
-                                &ops::get_op("_to_copy")};
-  if (std::find(casts.begin(), casts.end(), node->called_op()) == casts.end() ||
-      !node->arg_node(0)->is(fx::Opcode::get_attr))
+  const fx::NodePtr numbers = constant_below_cast(node);
+  if (!numbers || !is_summed_in_floats(node->val_tensor().dtype()) ||
+      numbers->val_tensor().dtype() != DType::i8)
     return std::nullopt;
-  if (!is_summed_in_floats(node->val_tensor().dtype()) ||
-      node->arg_node(0)->val_tensor().dtype() != DType::i8)
-    return std::nullopt;
-  return Quantised{node->arg_node(0), {}, {}};
+  return Quantised{numbers, {}, {}};
 }
 
 std::optional<IntegerProduct> integer_product(const fx::Node& node) {

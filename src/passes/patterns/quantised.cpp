@@ -1,5 +1,8 @@
 #include "src/passes/patterns/quantised.h"
 
+#include <algorithm>
+#include <array>
+
 #include "src/passes/origins.h"
 
 namespace fxjit::passes {
@@ -25,6 +28,15 @@ std::optional<Quantised> quantised(fx::NodePtr node) {
   const DType dtype = input->val_tensor().dtype();
   if (dtype != DType::u8 && dtype != DType::i8) return std::nullopt;
   return Quantised{input, node->arg(1), node->arg(2)};
+}
+
+fx::NodePtr constant_below_cast(fx::NodePtr node) {
+  static const std::array casts{&ops::get_op("cast"), &ops::get_op("to"),
+                                &ops::get_op("_to_copy")};
+  if (!node || std::ranges::find(casts, node->called_op()) == casts.end() ||
+      !node->arg_node(0)->is(fx::Opcode::get_attr))
+    return nullptr;
+  return node->arg_node(0);
 }
 
 fx::NodePtr CallWriter::call(const ops::Op& op, const ValueList& args) {

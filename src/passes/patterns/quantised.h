@@ -22,6 +22,10 @@ struct Quantised {
 // None for other nodes, and for null.
 std::optional<Quantised> quantised(fx::NodePtr node);
 
+// The constant that a node casts to another type; null for other nodes, and for
+// null.
+fx::NodePtr constant_below_cast(fx::NodePtr node);
+
 // Appends calls in front of a node, which they stand for.
 class CallWriter {
  public:

@@ -89,7 +89,8 @@ void RowPacker::pack_all(std::span<const uint8_t* const> rows,
       }
   }
   const int64_t packed = static_cast<int64_t>(offsets.size()) * in_run;
-  std::memset(to, 0, static_cast<size_t>((quads - packed) * stride));
+  if (packed < quads)
+    std::memset(to, 0, static_cast<size_t>((quads - packed) * stride));
 }
 
 }  // namespace fxjit::program

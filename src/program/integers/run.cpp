@@ -19,6 +19,8 @@ using weights::kQuadRows;
 constexpr int64_t kLine = 64;
 // Of a task, on all levels.
 constexpr int64_t kMostRows = 32;
+// What fills up the quads of a row is less, and a row at least that.
+constexpr int64_t kPadding = weights::kQuadMultiple * kQuadRows;
 // s8 rows are made u8 by so much.
 constexpr int32_t kSignedShift = 128;
 
@@ -48,6 +50,22 @@ class RowWalk {
   std::array<int64_t, kMaxRank> place_{};
   int64_t offset_ = 0;
 };
+
+// Where rows begin, from `row` on; behind the last of `count` it stands still.
+void find_rows(const std::vector<IntegerAxis>& axes, const uint8_t* first,
+               int64_t row, int64_t count, std::span<const uint8_t*> begins) {
+  const auto places = static_cast<int64_t>(begins.size());
+  if (axes.size() == 1) {
+    for (int64_t r = 0; r < places; ++r)
+      begins[r] = first + (row + std::min(r, count - 1)) * axes[0].stride;
+    return;
+  }
+  RowWalk walk(axes, row);
+  for (int64_t r = 0; r < places; ++r) {
+    begins[r] = first + walk.offset();
+    if (r + 1 < count) walk.advance();
+  }
+}
 
 uint32_t sum_of(const uint8_t* row, int64_t depth, bool is_signed) {
   uint32_t sum = 0;
@@ -86,6 +104,11 @@ IntegerStep in_bytes(IntegerStep step) {
   const auto size = static_cast<int64_t>(dtype_size(step.lhs));
   for (auto* const axes : {&step.row_axes, &step.depth_axes})
     for (IntegerAxis& axis : *axes) axis.stride *= size;
+  for (auto* const accesses : {&step.extras, &step.outputs})
+    for (TileAccess& access : *accesses) {
+      const auto bytes = static_cast<int64_t>(dtype_size(access.dtype));
+      access.batch *= bytes, access.row *= bytes, access.column *= bytes;
+    }
   if (!step.depth_axes.empty()) {
     step.depth_axes.back().stride = 1;
     step.depth_axes.back().size *= size;
@@ -118,11 +141,10 @@ IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
       lanes_(support::vector_lanes(level)),
       layout_(step.depth_bytes(), step.columns),
       scratch_(step, lanes_),
-      pieces_(step_.depth_axes),
-      accesses_(step.extras) {
-  if (!pieces_.empty()) pieces_.pop_back();
+      accesses_(step_.extras) {
   if (!step_.depth_axes.empty()) find_pieces();
-  accesses_.insert(accesses_.end(), step.outputs.begin(), step.outputs.end());
+  accesses_.insert(accesses_.end(), step_.outputs.begin(),
+                   step_.outputs.end());
   const int most = static_cast<int>(step.tile_rows / lanes_);
   for (int vectors = std::min(most, 1); vectors <= most; ++vectors)
     forms_.push_back(
@@ -134,8 +156,9 @@ IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
 
 void IntegerRun::find_pieces() {
   piece_ = step_.depth_axes.back().size;
-  if (scratch_.row_bytes > 0) return;
-  RowWalk walk(pieces_, 0);
+  std::vector<IntegerAxis> pieces = step_.depth_axes;
+  pieces.pop_back();
+  RowWalk walk(pieces, 0);
   for (int64_t at = 0; at < step_.depth; at += piece_, walk.advance())
     piece_offsets_.push_back(walk.offset());
 }
@@ -169,16 +192,12 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
       reinterpret_cast<int32_t*>(call.scratch + scratch_.starts_at);
   const auto* const first = static_cast<const uint8_t*>(call.operands[0]) +
                             place.batch * step_.lhs_batch;
-  RowWalk walk(step_.row_axes, place.row);
-  const uint8_t* begins[kMostRows];
-  for (int64_t r = 0; r < rows; ++r) {
-    begins[r] = first + walk.offset();
-    if (r + 1 < place.rows) walk.advance();
-  }
-  if (vectors > 0 && !piece_offsets_.empty()) {
+  const uint8_t* places_of[kMostRows];
+  const std::span begins(places_of, static_cast<size_t>(rows));
+  find_rows(step_.row_axes, first, place.row, place.rows, begins);
+  if (vectors > 0 && scratch_.row_bytes == 0 && !piece_offsets_.empty()) {
     std::fill_n(starts, rows, 0);
-    packer.pack_all({begins, static_cast<size_t>(rows)}, piece_offsets_, piece_,
-                    call.scratch);
+    packer.pack_all(begins, piece_offsets_, piece_, call.scratch);
     return;
   }
   auto* row = reinterpret_cast<uint8_t*>(call.scratch + scratch_.row_at);
@@ -191,17 +210,17 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
   if (vectors == 0)
     packer.pack_one(begins[0], call.scratch);
   else
-    packer.pack_all({begins, static_cast<size_t>(rows)}, {{0}},
-                    scratch_.row_bytes, call.scratch);
+    packer.pack_all(begins, {{0}}, scratch_.row_bytes, call.scratch);
 }
 
 // The numbers of a row one after the other, and zeros up to whole quads.
 const uint8_t* IntegerRun::gathered(const uint8_t* from, uint8_t* row) const {
-  const int64_t length = step_.depth_axes.back().size;
-  RowWalk walk(pieces_, 0);
-  for (int64_t at = 0; at < step_.depth; at += length, walk.advance())
-    copy_run(from + walk.offset(), length, row + at);
-  std::fill(row + step_.depth, row + scratch_.row_bytes, uint8_t{0});
+  std::memset(row + scratch_.row_bytes - kPadding, 0, kPadding);
+  uint8_t* to = row;
+  for (const int64_t offset : piece_offsets_) {
+    copy_run(from + offset, piece_, to);
+    to += piece_;
+  }
   return row;
 }
 
@@ -209,12 +228,10 @@ void IntegerRun::place_operands(const StepCall& call, const Place& place,
                                 TileOperand* operands) const {
   for (size_t i = 0; i < accesses_.size(); ++i) {
     const TileAccess& access = accesses_[i];
-    const auto size = static_cast<int64_t>(dtype_size(access.dtype));
     operands[i] = {static_cast<std::byte*>(call.operands[2 + i]) +
-                       (place.batch * access.batch + place.row * access.row +
-                        place.column * access.column) *
-                           size,
-                   access.row * size};
+                       place.batch * access.batch + place.row * access.row +
+                       place.column * access.column,
+                   access.row};
   }
 }
 

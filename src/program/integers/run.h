@@ -48,15 +48,14 @@ class IntegerRun {
   void run_task(const StepCall& call, const Place& place,
                 TileOperand* operands) const;
 
-  IntegerStep step_;  // Its depth and strides of lhs in bytes.
+  IntegerStep step_;  // Its depth and all strides in bytes.
   int lanes_;
   weights::QuadLayout layout_;
   IntegerScratch scratch_;
-  std::vector<IntegerAxis> pieces_;  // Depth but for its last dim.
-  // Where the runs of the depth begin in lhs, if rows are packed from there.
+  // Where the runs of the depth begin in a row of lhs.
   std::vector<int64_t> piece_offsets_;
   int64_t piece_ = 0;                 // Bytes of a run.
-  std::vector<TileAccess> accesses_;  // Extras, then outputs.
+  std::vector<TileAccess> accesses_;  // Extras, then outputs; in bytes.
   std::vector<IntegerForm> forms_;    // By vectors of rows, less one.
   std::vector<IntegerFn> code_;
 };

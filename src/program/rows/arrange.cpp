@@ -95,6 +95,30 @@ std::optional<RowStep> arranged(const RowStep& step, size_t operand, int inner,
   return suits(made, lanes) ? std::optional(std::move(made)) : std::nullopt;
 }
 
+// Whether rows are too short to be turned, and their neighbours, which lie side
+// by side in what is read, are many: planes that become the few channels of an
+// image, say.
+bool has_short_rows(const RowStep& step, int lanes) {
+  constexpr int64_t kLeastNeighbours = 64;
+  if (has_reduction(step.body) || has_index(step.body) || step.inner <= 1 ||
+      step.inner * 2 >= lanes || step.outer.empty() ||
+      step.outer.back() < kLeastNeighbours)
+    return false;
+  const auto gathers = [](const Access& a) { return a.gather_slot >= 0; };
+  return std::ranges::none_of(step.inputs, gathers) &&
+         std::ranges::none_of(step.outputs, gathers) &&
+         std::ranges::any_of(step.inputs, lies_crosswise);
+}
+
+// The step with rows along the last outer dim.
+RowStep along_neighbours(const RowStep& step) {
+  const int outer = step.outer.size();
+  std::vector<int> order(static_cast<size_t>(outer) + 1);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 2], order.back());
+  return in_order(step, order);
+}
+
 // Dims that may be those of the rows, the best first: the present one, then
 // others by their size.
 std::vector<int> rows_along(const RowStep& step) {
@@ -124,6 +148,10 @@ bool may_change(RowStep& step, int lanes, SecondLevel second) {
 
 void arrange_dims(RowStep& step, const Machine& machine) {
   const int lanes = support::vector_lanes(machine.level);
+  if (has_short_rows(step, lanes)) {
+    step = along_neighbours(step);
+    return;
+  }
   if (!may_change(step, lanes, second_level(machine.cache_bytes))) return;
   const size_t operands = step.inputs.size() + step.outputs.size();
   for (int inner : rows_along(step))
