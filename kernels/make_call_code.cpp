@@ -40,10 +40,8 @@ Code make_call_code(program::CallCode code, const CallRequest& request,
       return make_recurrent_routine(request, threads);
     case CallCode::copy:
       return make_copy_routine(request);
-    case CallCode::grouped_convolution:
-    case CallCode::planar_groups:
     case CallCode::image_convolution:
-      return make_row_conv_routine(code, request, threads);
+      return make_image_conv_routine(request, threads);
     case CallCode::convolution:
       return fast(onednn::make_conv_code);
     case CallCode::half_product:

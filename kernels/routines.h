@@ -8,10 +8,9 @@
 
 namespace fxjit::kernels {
 
-// For the codes other than CallCode::convolution that
-// program::last_convolution_code() gives.
-std::shared_ptr<const program::ExternCode> make_row_conv_routine(
-    program::CallCode code, const CallRequest& request, int threads);
+// For CallCode::image_convolution.
+std::shared_ptr<const program::ExternCode> make_image_conv_routine(
+    const CallRequest& request, int threads);
 
 // For CallCode::recurrence. One call computes all steps in time of one or two
 // directions.

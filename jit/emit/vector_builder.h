@@ -200,7 +200,8 @@ class VectorBuilder {
   }
   // Widens with zeros in the new lanes, or cuts.
   Value* resize(Value* vector, int lanes);
-  // Lane k is lane indices[k] (i32, one of the vector's) of lanes() floats.
+  // Lane k is lane indices[k] (i32, one of the vector's) of floats, of no more
+  // lanes than lanes().
   Value* permute(Value* vector, Value* indices);
   // All lanes to one scalar, as a tree of shuffles: always the same order.
   Value* reduce(Value* vector,

@@ -50,10 +50,16 @@ Value* VectorBuilder::slice(Value* vector, int first, int count) {
 }
 
 Value* VectorBuilder::permute(Value* vector, Value* indices) {
-  if (level_ == CpuLevel::avx2)
+  constexpr int kHalf = 8, kQuarter = 4;
+  const bool any_lane = level_ != CpuLevel::sse41;
+  const int count = lane_count(vector);
+  if (any_lane && count == kQuarter)
+    return ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx_vpermilvar_ps, {},
+                               {vector, indices});
+  if (any_lane && count == kHalf)
     return ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {},
                                {vector, indices});
-  if (level_ == CpuLevel::avx512)
+  if (any_lane)
     return ir_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
                                {vector, indices});
   Value* result = llvm::PoisonValue::get(vector->getType());

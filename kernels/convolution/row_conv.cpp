@@ -2,10 +2,7 @@
 
 #include <algorithm>
 
-#include "src/support/rounding.h"
-
 namespace fxjit::kernels {
-using support::ceil_div;
 
 RowConv::RowConv(const ops::ConvParams& params, const Tensor& input,
                  const Tensor& weight)
@@ -54,8 +51,7 @@ void RowConv::pack(const float* weight, float* packed) const {
         }
 }
 
-ConvRow RowConv::row_at(const Data& data, int64_t index,
-                        int64_t channel) const {
+ConvRow RowConv::row_at(const Data& data, int64_t index) const {
   const auto& [depth, height, width] = axes_;
   const int64_t slice = index / height.places;
   const int64_t y = index - slice * height.places;
@@ -68,8 +64,8 @@ ConvRow RowConv::row_at(const Data& data, int64_t index,
                (y * height.stride - height.pad) * height.step -
                width.pad * width.step,
       .weight = data.packed,
-      .bias = data.bias ? data.bias + channel : nullptr,
-      .output = data.output + place * channels_ + channel,
+      .bias = data.bias,
+      .output = data.output + place * channels_,
       .kernel = {depth.taps, height.taps, width.taps},
       .tap_step = {depth.dilation * depth.step, height.dilation * height.step,
                    width.dilation * width.step},
@@ -78,34 +74,7 @@ ConvRow RowConv::row_at(const Data& data, int64_t index,
       .columns = width.inside.data(),
       .places = width.places,
       .place_step = width.stride * width.step,
-      .whole = whole_,
-      .ahead = {}};
-}
-
-bool RowConv::in_cache() const {
-  constexpr int64_t kCacheFloats = int64_t{1} << 20;  // 4 MiB.
-  return rows() * (axes_[1].stride * input_row() + output_row()) <=
-         kCacheFloats;
-}
-
-RowAhead RowConv::ahead_of(const Data& data, int64_t index, int64_t part,
-                           int64_t parts) const {
-  if (index + 1 == rows() || in_cache()) return {};
-  const auto lines = [&](const float* from, int64_t floats) {
-    const int64_t first = part * floats / parts / RowAhead::kLine;
-    const int64_t last = (part + 1) * floats / parts / RowAhead::kLine;
-    return RowAhead::Lines{from + first * RowAhead::kLine, last - first,
-                           ceil_div(last - first, axes_[2].places)};
-  };
-  const ConvRow next = row_at(data, index + 1);
-  const auto& [planes, taps] = next.taps;
-  const int64_t fresh = std::min(taps.last - taps.first, axes_[1].stride);
-  if (fresh == 0 || planes.first == planes.last) return {};
-  return {lines(next.input + axes_[2].pad * axes_[2].step +
-                    (planes.last - 1) * next.tap_step[0] +
-                    (taps.last - fresh) * next.tap_step[1],
-                fresh * input_row()),
-          lines(next.output, output_row())};
+      .whole = whole_};
 }
 
 }  // namespace fxjit::kernels

@@ -1,21 +1,16 @@
 #include <algorithm>
-#include <type_traits>
 
 #include "kernels/convolution/conv_request.h"
-#include "kernels/convolution/grouped_conv.h"
 #include "kernels/convolution/image_conv.h"
-#include "kernels/convolution/planar_groups.h"
 #include "kernels/routines.h"
 #include "src/support/rounding.h"
 
 namespace fxjit::kernels {
 namespace {
 
-// Conv: GroupedConv, PlanarGroups or ImageConv.
-template <typename Conv>
-class RowConvRoutine : public program::ExternCode {
+class ImageConvRoutine : public program::ExternCode {
  public:
-  RowConvRoutine(ConvRequest request, Conv conv, const CallRequest& call,
+  ImageConvRoutine(ConvRequest request, ImageConv conv, const CallRequest& call,
                  int threads)
       : request_(std::move(request)),
         conv_(std::move(conv)),
@@ -27,7 +22,8 @@ class RowConvRoutine : public program::ExternCode {
         threads, std::max<int64_t>(1, static_cast<int64_t>(worth)));
     rows_per_task_ = (conv_.rows() + pieces - 1) / pieces;
     packed_ =
-        call.packed(1, {Conv::kReader, conv_.packed_key(), conv_.packed_bytes(),
+        call.packed(1, {ImageConv::kReader, conv_.packed_key(),
+                        conv_.packed_bytes(),
                         [&](const void* from, std::byte* to) {
                           conv_.pack(static_cast<const float*>(from),
                                      reinterpret_cast<float*>(to));
@@ -39,23 +35,21 @@ class RowConvRoutine : public program::ExternCode {
     return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
   }
   size_t scratch_bytes() const override {
-    return conv_.scratch_bytes() + own_packed_bytes();
+    return own_packed_bytes();
   }
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
-    return std::is_same_v<Conv, ImageConv> ? "convolution of few channels"
-                                           : "convolution in small groups";
+    return "convolution of few channels";
   }
   ComputedBy computed_by() const override { return ComputedBy::routine; }
 
   void run(const program::StepCall& call, int64_t begin,
            int64_t end) const override {
-    typename Conv::Data data;
+    ImageConv::Data data;
     data.input = static_cast<const float*>(call.operands[0]);
     data.bias = request_.bias_of(call);
     data.output = static_cast<float*>(request_.output_of(call));
     data.level = level_;
-    data.scratch = reinterpret_cast<float*>(call.scratch + own_packed_bytes());
     if (packed_) {
       data.packed = reinterpret_cast<const float*>(packed_->data());
     } else {
@@ -69,7 +63,7 @@ class RowConvRoutine : public program::ExternCode {
   }
 
  private:
-  void run_rows(const program::StepCall& call, const typename Conv::Data& data,
+  void run_rows(const program::StepCall& call, const ImageConv::Data& data,
                 int64_t begin, int64_t end) const {
     const auto tail = request_.tail_of(call);
     if (!tail) return conv_.run(data, begin, end);
@@ -92,7 +86,7 @@ class RowConvRoutine : public program::ExternCode {
   }
 
   ConvRequest request_;
-  Conv conv_;
+  ImageConv conv_;
   CpuLevel level_;
   int64_t rows_per_task_;
   weights::Block packed_;
@@ -100,27 +94,14 @@ class RowConvRoutine : public program::ExternCode {
 
 }  // namespace
 
-std::shared_ptr<const program::ExternCode> make_row_conv_routine(
-    program::CallCode code, const CallRequest& request, int threads) {
+std::shared_ptr<const program::ExternCode> make_image_conv_routine(
+    const CallRequest& request, int threads) {
   auto asked = ConvRequest::read(request);
   FXJIT_CHECK(asked, "the planner asked for loops over rows");
   const ops::OpCall call{request.op, request.args};
-  const Tensor &input = call.tensor(0), &weight = call.tensor(1);
-  const auto make = [&]<typename Conv>(Conv conv) {
-    return std::make_shared<RowConvRoutine<Conv>>(
-        std::move(*asked), std::move(conv), request, threads);
-  };
-  const ops::ConvParams& params = asked->params;
-  switch (code) {
-    case program::CallCode::grouped_convolution:
-      return make(GroupedConv(params, input, weight, request.level));
-    case program::CallCode::planar_groups:
-      return make(PlanarGroups(params, input, weight, request.level));
-    case program::CallCode::image_convolution:
-      return make(ImageConv(params, input, weight));
-    default:
-      throw InternalError("CallCode of no loops over rows");
-  }
+  ImageConv conv(asked->params, call.tensor(0), call.tensor(1));
+  return std::make_shared<ImageConvRoutine>(std::move(*asked), std::move(conv),
+                                            request, threads);
 }
 
 }  // namespace fxjit::kernels

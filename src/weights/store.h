@@ -30,7 +30,6 @@ enum class Reader : uint8_t {
   product,
   product_of_doubles,
   convolution,
-  grouped_convolution,
   image_convolution,
   recurrence,
   recurrence_ahead,  // What steps in time make ahead.

@@ -147,11 +147,12 @@ TEST(WindowLayers, DepthwiseConvolutions) {
 }
 
 Value convolution(const Value& x, const Value& weight, const Value& bias,
-                  const Dims& stride, const Dims& pads, const Dims& dilation) {
+                  const Dims& stride, const Dims& pads, const Dims& dilation,
+                  int64_t groups = 1) {
   const auto conv = stride.size() == 1   ? F::conv1d
                     : stride.size() == 2 ? F::conv2d
                                          : F::conv3d;
-  return conv(x, weight, bias, stride, pads, dilation, 1);
+  return conv(x, weight, bias, stride, pads, dilation, groups);
 }
 
 Tensor scaled_by_depth(const Tensor& weight) {
@@ -197,6 +198,49 @@ TEST(WindowLayers, DenseConvolutions) {
           return [=](Value x) {
             return finished(convolution(x, weight.to(type), bias.to(type),
                                         stride, pads, dilation),
+                            scale.to(type), kind);
+          };
+        },
+        x);
+  }
+}
+
+// In groups of few channels, of as many results or others.
+TEST(WindowLayers, ConvolutionsInGroups) {
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    Draw draw(seed);
+    const int spatial = static_cast<int>(draw.of({1, 2, 2, 2, 3}));
+    const int64_t channels = draw.of({2, 4, 4, 5, 8, 8, 12, 16});
+    const int64_t groups = draw.of({2, 3, 4, 8});
+    const int64_t features =
+        draw.of({0, 0, 1}) == 1 ? draw.of({4, 8, 16}) : channels;
+    Dims sizes{draw.of({1, 2}), channels * groups};
+    Dims weights{features * groups, channels}, pads;
+    const Dims stride = draw.dims(spatial, {1, 1, 2, 3});
+    const Dims dilation = draw.dims(spatial, {1, 1, 2});
+    for (int d = 0; d < spatial; ++d) {
+      sizes.push_back(draw.of({1, 4, 7, 12, 17}));
+      weights.push_back(draw.of({1, 2, 3, 3, 5}));
+      pads.push_back(pad_of(sizes[2 + d], weights[2 + d], dilation[d], draw));
+    }
+    const Tensor x = image(sizes, draw);
+    const Tensor weight =
+        scaled_by_depth(random_tensor(weights, DType::f32, 3));
+    const Tensor bias = random_tensor({features * groups}, DType::f32, 4);
+    Dims each(spatial + 1, 1);
+    each[0] = features * groups;
+    const Tensor scale = random_tensor(each, DType::f32, 5);
+    if (draw.half()) set_special(x, draw);
+    const int64_t kind = draw.of({0, 1, 2});
+    SCOPED_TRACE(::testing::Message()
+                 << seed << ": " << sizes.str() << " by " << weights.str()
+                 << " stride " << stride.str() << " dilation " << dilation.str()
+                 << " pads " << pads.str());
+    expect_right(
+        [&](DType type) {
+          return [=](Value x) {
+            return finished(convolution(x, weight.to(type), bias.to(type),
+                                        stride, pads, dilation, groups),
                             scale.to(type), kind);
           };
         },

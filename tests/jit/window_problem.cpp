@@ -35,6 +35,12 @@ std::optional<WindowStep> make_window(const WindowSizes& sizes,
   step.combine = sizes.combine;
   step.has_bias = sizes.has_bias;
   step.multiplier = sizes.multiplier;
+  step.group_channels = sizes.group_channels;
+  // Those of all results, or of the vectors of groups of few.
+  constexpr int64_t kLine = 16;
+  step.weight_block = sizes.channels * sizes.multiplier;
+  if (step.weight_block % kLine == 0 && kLine % sizes.multiplier == 0)
+    step.weight_block = kLine;
   step.sizes = sizes.sizes, step.taps = sizes.taps;
   step.strides = sizes.strides, step.dilations = sizes.dilations;
   step.pads = sizes.pads;
@@ -76,9 +82,11 @@ std::optional<WindowStep> make_window(const WindowSizes& sizes,
   return step;
 }
 
-WindowProblem::WindowProblem(WindowStep step, int64_t gap, uint32_t seed)
+WindowProblem::WindowProblem(WindowStep step, int64_t gap, uint32_t seed,
+                             bool planes)
     : step_(std::move(step)) {
-  const int64_t channels = step_.channels() / step_.multiplier;
+  const int64_t summed = step_.depth() / step_.tap_count();
+  const int64_t channels = step_.channels() / step_.multiplier * summed;
   int64_t last = 0;
   step_.steps = Dims(5, 0);
   const auto lay = [&](int dim, int64_t size, int64_t step) {
@@ -86,14 +94,14 @@ WindowProblem::WindowProblem(WindowStep step, int64_t gap, uint32_t seed)
     last += (size - 1) * step;
     return size * step + gap;
   };
-  const bool inner = step_.channels_inner;
+  const bool inner = step_.channels_inner && !planes;
   int64_t next = inner ? lay(1, channels, 1) : 1;
   for (int d = 2; d >= 0; --d) next = lay(2 + d, step_.sizes[d], next);
   if (!inner) next = lay(1, channels, next);
   lay(0, step_.outer[0], next);
   // The last element is the input's own.
   input_ = randoms(std::max<int64_t>(last, 0) + 1, seed);
-  weights_ = randoms(step_.channels() * step_.tap_count(), seed + 1);
+  weights_ = randoms(step_.channels() * step_.depth(), seed + 1);
   bias_ = randoms(step_.channels(), seed + 2);
   each_ = randoms(step_.outer[0] * step_.channels(), seed + 3);
   residual_ = randoms(numel(step_.outer) * step_.inner, seed + 4);
@@ -147,10 +155,9 @@ void WindowProblem::run(Kernel kernel, CpuLevel level,
 }
 
 // Of image, channel of the result, depth, height, width; none outside.
-std::optional<double> WindowProblem::element(const Dims& place,
+std::optional<double> WindowProblem::element(const Dims& place, int64_t channel,
                                              const Dims& tap) const {
-  int64_t at =
-      place[0] * step_.steps[0] + place[1] / step_.multiplier * step_.steps[1];
+  int64_t at = place[0] * step_.steps[0] + channel * step_.steps[1];
   for (int d = 0; d < 3; ++d) {
     const int64_t i = place[2 + d] * step_.strides[d] +
                       tap[d] * step_.dilations[d] - step_.pads[d];
@@ -160,28 +167,40 @@ std::optional<double> WindowProblem::element(const Dims& place,
   return input_[static_cast<size_t>(at)];
 }
 
-double WindowProblem::weight(int64_t channel, int64_t tap) const {
+double WindowProblem::weight(int64_t result, int64_t channel,
+                             int64_t tap) const {
   if (!step_.has_weights()) return 1;
-  return weights_[static_cast<size_t>(step_.channels_inner
-                                          ? tap * step_.channels() + channel
-                                          : channel * step_.tap_count() + tap)];
+  int64_t at = result * step_.tap_count() + tap;
+  if (step_.sums_groups()) {
+    const int64_t block = step_.weight_block;
+    const int64_t width = step_.taps[2];
+    const int64_t row = (tap / width * step_.group_channels + channel) * width +
+                        tap % width;
+    at = (result / block * step_.depth() + row) * block + result % block;
+  } else if (step_.channels_inner) {
+    at = tap * step_.channels() + result;
+  }
+  return weights_[static_cast<size_t>(at)];
 }
 
 double WindowProblem::expected(const Dims& place) const {
   const bool greatest = step_.combine == WindowCombine::maximum;
   double result = greatest ? -std::numeric_limits<double>::infinity() : 0;
   if (step_.has_bias) result = bias_[static_cast<size_t>(place[1])];
+  const int64_t summed = step_.depth() / step_.tap_count();
+  const int64_t first = place[1] / step_.multiplier * summed;
   int64_t tap = 0;
   for (int64_t z = 0; z < step_.taps[0]; ++z)
     for (int64_t y = 0; y < step_.taps[1]; ++y)
-      for (int64_t x = 0; x < step_.taps[2]; ++x, ++tap) {
-        const std::optional<double> value = element(place, {z, y, x});
-        if (!value) continue;
-        if (!greatest)
-          result += *value * weight(place[1], tap);
-        else if (!std::isnan(result))
-          result = *value > result || std::isnan(*value) ? *value : result;
-      }
+      for (int64_t x = 0; x < step_.taps[2]; ++x, ++tap)
+        for (int64_t c = 0; c < summed; ++c) {
+          const auto value = element(place, first + c, {z, y, x});
+          if (!value) continue;
+          if (!greatest)
+            result += *value * weight(place[1], c, tap);
+          else if (!std::isnan(result))
+            result = *value > result || std::isnan(*value) ? *value : result;
+        }
   return result;
 }
 
@@ -203,7 +222,7 @@ void WindowProblem::expect_right() const {
     const Dims place = place_of(i);
     const double sum = expected(place);
     const double tolerance =
-        2e-6 * static_cast<double>(step_.tap_count()) + 1e-5;
+        2e-6 * static_cast<double>(step_.depth()) + 1e-5;
     const auto near = [&](float got, double want) {
       if (!std::isfinite(want))
         return std::isnan(want) ? std::isnan(got) : got == want;

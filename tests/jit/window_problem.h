@@ -21,6 +21,8 @@ struct WindowSizes {
   program::WindowCombine combine = program::WindowCombine::products;
   bool has_bias = true;
   bool channels_inner = false;
+  // Channels that each result sums; `channels` are groups then.
+  int64_t group_channels = 0;
 };
 
 // A step whose outputs are silu(sum * each[n, o] + residual), or relu of that
@@ -31,8 +33,9 @@ std::optional<program::WindowStep> make_window(const WindowSizes& sizes,
 class WindowProblem {
  public:
   // `gap`: floats between the rows of the input, and between its places where
-  // channels are innermost.
-  WindowProblem(program::WindowStep step, int64_t gap, uint32_t seed);
+  // channels are innermost. With `planes` they are not, whatever the results.
+  WindowProblem(program::WindowStep step, int64_t gap, uint32_t seed,
+                bool planes = false);
 
   // Computes the outputs for `threads`, in ranges of tasks of growing length.
   // Nothing can be read or written beside the operands and the scratch that the
@@ -50,8 +53,9 @@ class WindowProblem {
   double expected(const Dims& place) const;
   // The place of output number `i`, and a weight of a channel of the result.
   Dims place_of(size_t i) const;
-  double weight(int64_t channel, int64_t tap) const;
-  std::optional<double> element(const Dims& place, const Dims& tap) const;
+  double weight(int64_t result, int64_t channel, int64_t tap) const;
+  std::optional<double> element(const Dims& place, int64_t channel,
+                                const Dims& tap) const;
 
   program::WindowStep step_;
   std::vector<float> input_, weights_, bias_, each_, residual_, out_, sum_;

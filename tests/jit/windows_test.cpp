@@ -81,6 +81,53 @@ TEST_P(Windows, OfLayersWithChannelsInnermost) {
   }
 }
 
+// Groups whose results are one or several vectors, parts of one, or no whole
+// number of them; images of few channels.
+TEST_P(Windows, OfGroups) {
+  struct Group {
+    int64_t groups, results, channels;
+  };
+  const Group groups[] = {{8, 2, 2},   {6, 4, 4},   {4, 8, 8},  {2, 16, 16},
+                          {3, 12, 12}, {16, 2, 2},  {5, 6, 6},  {2, 24, 5},
+                          {1, 16, 3},  {1, 64, 3},  {1, 24, 1}, {1, 13, 4},
+                          {1, 128, 2}, {2, 4, 9}};
+  const auto infinity = std::numeric_limits<float>::infinity();
+  std::mt19937 random(3);
+  const auto one_of = [&](std::initializer_list<int64_t> numbers) {
+    return numbers.begin()[random() % numbers.size()];
+  };
+  for (const Group& group : groups)
+    for (uint32_t i = 0; i < 8; ++i) {
+      WindowSizes sizes;
+      sizes.images = one_of({1, 1, 2});
+      sizes.channels = group.groups, sizes.multiplier = group.results;
+      sizes.group_channels = group.channels;
+      sizes.sizes = {one_of({1, 1, 2}), one_of({1, 5, 9}),
+                     one_of({1, 3, 14, 30})};
+      sizes.taps = {1, one_of({1, 3, 3}), one_of({1, 3, 5})};
+      sizes.strides = {1, one_of({1, 2}), one_of({1, 2, 3})};
+      sizes.dilations = {1, one_of({1, 2}), one_of({1, 1, 2})};
+      sizes.pads = {0, one_of({0, 1, 2}), one_of({0, 1, 4})};
+      sizes.channels_inner = true;
+      sizes.has_bias = i % 3 != 0;
+      const bool planes =
+          one_of({0, 1}) == 1 && group.channels != group.results;
+      const auto step = make_window(sizes, i % 2 == 0);
+      if (!step) continue;
+      SCOPED_TRACE(::testing::Message()
+                   << group.groups << " x " << group.channels << " x "
+                   << group.results << sizes.sizes.str() << " taps "
+                   << sizes.taps.str() << " strides " << sizes.strides.str()
+                   << " dilations " << sizes.dilations.str() << " pads "
+                   << sizes.pads.str() << (planes ? ", planes" : ""));
+      WindowProblem problem(*step, one_of({0, 3}), i, planes);
+      if (i % 4 == 1) problem.weights()[i] = infinity;
+      if (i % 4 == 2) problem.input()[i] = -infinity;
+      problem.run(GetParam(), i % 2 == 0 ? 1 : 8);
+      problem.expect_right();
+    }
+}
+
 // Large windows and narrow images in planes, which are turned on the way;
 // volumes are not.
 TEST_P(Windows, OfTurnedPlanes) {

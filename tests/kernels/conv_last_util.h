@@ -9,7 +9,6 @@
 #include "kernels/kernels.h"
 #include "src/ops/table/layouts.h"
 #include "src/passes/lowering/lower.h"
-#include "src/support/rounding.h"
 #include "tests/kernels/conv_cases.h"
 #include "tests/kernels/kernel_test_util.h"
 
@@ -108,8 +107,6 @@ void expect_level(const Conv& conv, const LastCall& call, CpuLevel level) {
   const Tensor out =
       ops::infer_plain({passes::conv_last_op(), call.args}).as_tensor();
   const Tensor result = Tensor::full(out.sizes(), 99, DType::f32);
-  const support::GuardedBytes scratch(
-      support::round_up(conv.scratch_bytes(), size_t{64}));
   for (Tight tight : {Tight::begin, Tight::end}) {
     const support::GuardedBytes weights(std::as_bytes(std::span(packed)),
                                         tight);
@@ -120,7 +117,7 @@ void expect_level(const Conv& conv, const LastCall& call, CpuLevel level) {
     typename Conv::Data data{
         floats(0), reinterpret_cast<float*>(weights.data()),
         floats(1), floats(2),
-        level,     reinterpret_cast<float*>(scratch.data())};
+        level};
     conv.run(data, 0, conv.rows());
     copies.take_result();
     SCOPED_TRACE(cpu_level_name(level));

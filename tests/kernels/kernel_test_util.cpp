@@ -239,8 +239,8 @@ int32_t run_kernel(const program::ExternCode& kernel,
 
 std::shared_ptr<const program::ExternCode> make_call_code(
     const CallRequest& request, int threads) {
-  const program::CallCode code = program::call_code_of(
-      {request.op, request.args}, request.results, request.level);
+  const program::CallCode code =
+      program::call_code_of({request.op, request.args}, request.results);
   if (request.packer) return kernels::make_call_code(code, request, threads);
   // What is packed outlives the store.
   weights::Store store(request.level);

@@ -1,5 +1,5 @@
-// Windows with channels innermost: the loops over tiles, and from one vector of
-// channels of a tile to the next.
+// Windows of single channels with channels innermost: tiles, from one vector of
+// channels to the next.
 #include <vector>
 
 #include "jit/emit/windows/channel_tile.h"
@@ -23,8 +23,8 @@ class Channels {
         tile_(tile) {}
 
   void emit() {
-    b_.loop(parts_.args.begin(), parts_.args.end(), b_.i64(1),
-            [&](Value* task) { emit_task(task); });
+    parts_.each_tile(tile_.rows, tile_.across,
+                     [&](const WindowParts::Tile& at) { emit_tile(at); });
   }
 
  private:
@@ -33,33 +33,6 @@ class Channels {
     Value *offset, *inside;
   };
   Value* number(WindowNumber which) { return parts_.number(which); }
-
-  // Some rows of an image of the result, or of one of its slices.
-  void emit_task(Value* task) {
-    Value* blocks = number(WindowNumber::row_blocks);
-    Value* slice = b_.ir().CreateUDiv(task, blocks);
-    Value* block = b_.sub(task, b_.mul(slice, blocks));
-    const Values& sizes = parts_.arguments.outer;
-    const Values point = unravel(b_, slice, {sizes[0], sizes[1]});
-    image_ = parts_.elements(
-        parts_.input, b_.mul(point[0], number(WindowNumber::image_step)));
-    depth_ = point[1];
-    slices_ = parts_.moved(parts_.bases, 0, point);
-    Value* each = number(WindowNumber::rows_of_block);
-    Value* first = b_.mul(block, each);
-    Value* is_last = b_.eq(block, b_.sub(blocks, b_.i64(1)));
-    Value* end = b_.select(is_last, sizes[2], b_.add(first, each));
-    // Tiles at the ends overlap those before.
-    const auto walk = [&](Value* from, Value* to, int64_t step, auto body) {
-      Value* last = b_.sub(to, b_.i64(step));
-      b_.loop(from, to, b_.i64(step), [&](Value* i) { body(b_.min(i, last)); });
-    };
-    walk(first, end, tile_.rows, [&](Value* y) {
-      const std::vector<At> rows = rows_at(y);
-      walk(b_.i64(0), sizes[3], tile_.across,
-           [&](Value* x) { emit_tile(rows, y, x); });
-    });
-  }
 
   At at(Value* result, int dim, int64_t distance, WindowNumber pad,
         WindowNumber size, WindowNumber step) {
@@ -71,11 +44,11 @@ class Channels {
 
   // Rows of the input under the results from row `y` on, those of the first tap
   // of depth first.
-  std::vector<At> rows_at(Value* y) {
+  std::vector<At> rows_at(Value* depth, Value* y) {
     std::vector<At> rows;
     for (int64_t k = 0; k < form_.taps[0]; ++k) {
       const At slice =
-          at(depth_, 0, k * form_.dilations[0], WindowNumber::pad_depth,
+          at(depth, 0, k * form_.dilations[0], WindowNumber::pad_depth,
              WindowNumber::depth, WindowNumber::depth_step);
       for (const auto& [distance, uses] : tile_.row_uses) {
         const At row = at(y, 1, distance, WindowNumber::pad_height,
@@ -96,50 +69,54 @@ class Channels {
   }
 
   // Most tiles see no padding, and take less time to find their places.
-  void emit_tile(const std::vector<At>& rows, Value* y, Value* x) {
-    const std::vector<At> columns = columns_at(x);
-    if (tile_.exact) return emit_tile(edge_sources(rows, columns), y, x);
+  void emit_tile(const WindowParts::Tile& tile) {
+    const std::vector<At> rows = rows_at(tile.depth, tile.y);
+    const std::vector<At> columns = columns_at(tile.x);
+    const auto edge = [&] { return edge_sources(tile.image, rows, columns); };
+    if (tile_.exact) return emit_tile(edge(), tile);
     Value* inside = b_.bit_and(columns.front().inside, columns.back().inside);
     for (const At& row : rows) inside = b_.bit_and(inside, row.inside);
     const auto emit = [&](const std::vector<Source>& sources) {
-      emit_tile(sources, y, x);
+      emit_tile(sources, tile);
       return Values{};
     };
     b_.if_else(
-        inside, [&] { return emit(inner_sources(rows, columns)); },
-        [&] { return emit(edge_sources(rows, columns)); });
+        inside,
+        [&] { return emit(inner_sources(tile.image, rows, columns)); },
+        [&] { return emit(edge()); });
   }
 
   // All places under a tile's windows, row by row.
-  std::vector<Source> edge_sources(const std::vector<At>& rows,
+  std::vector<Source> edge_sources(Value* image, const std::vector<At>& rows,
                                    const std::vector<At>& columns) {
     std::vector<Source> sources;
     for (const At& row : rows)
       for (const At& column : columns) {
         Value* inside = b_.bit_and(row.inside, column.inside);
         Value* first =
-            parts_.elements(image_, b_.add(row.offset, column.offset));
+            parts_.elements(image, b_.add(row.offset, column.offset));
         sources.push_back({b_.select(inside, first, parts_.zeros), inside});
       }
     return sources;
   }
-  std::vector<Source> inner_sources(const std::vector<At>& rows,
+  std::vector<Source> inner_sources(Value* image, const std::vector<At>& rows,
                                     const std::vector<At>& columns) {
     std::vector<Source> sources;
     for (const At& row : rows) {
-      Value* first = parts_.elements(image_, row.offset);
+      Value* first = parts_.elements(image, row.offset);
       for (const At& column : columns)
         sources.push_back({parts_.elements(first, column.offset), nullptr});
     }
     return sources;
   }
 
-  void emit_tile(const std::vector<Source>& sources, Value* y, Value* x) {
+  void emit_tile(const std::vector<Source>& sources,
+                 const WindowParts::Tile& at) {
     std::vector<Values> operands;  // Of the epilogue.
     for (int64_t i = 0; i < tile_.rows; ++i)
       for (int64_t j = 0; j < tile_.across; ++j)
         operands.push_back(parts_.moved(
-            slices_, 2, {b_.add(y, b_.i64(i)), b_.add(x, b_.i64(j))}));
+            at.slices, 2, {b_.add(at.y, b_.i64(i)), b_.add(at.x, b_.i64(j))}));
     parts_.each_vector(channels_, [&](Value* c, Value* channel) {
       const Place place = parts_.place(channel, channels_);
       const Values sums = form_.combine == WindowCombine::products
@@ -166,10 +143,6 @@ class Channels {
   VectorBuilder& b_;
   Value* channels_;
   const ChannelTile& tile_;
-  // Of a task: the image, the place along the depth, the epilogue's operands.
-  Value* image_ = nullptr;
-  Value* depth_ = nullptr;
-  Values slices_;
 };
 
 // Writes the weights [taps, channels] to the table [vectors of channels, taps]

@@ -27,6 +27,17 @@ class WindowParts : public LoopEpilogue {
   // Fills `count` elements at the beginning of the scratch with it.
   void fill_outside(Value* count) const;
 
+  // With channels innermost, loops over the tiles of a task: some rows of an
+  // image of the result or of one of its slices. Tiles at the ends overlap
+  // those before.
+  struct Tile {
+    Value *image, *depth;  // The image of the input, the result's slice.
+    Values slices;         // The epilogue's operands there.
+    Value *y, *x;
+  };
+  void each_tile(int64_t rows, int64_t across,
+                 llvm::function_ref<void(const Tile&)> body) const;
+
   const program::WindowForm& form;
   Value *input = nullptr, *weights = nullptr, *bias = nullptr;
   Value *zeros = nullptr, *table = nullptr, *strip = nullptr;
@@ -37,5 +48,7 @@ class WindowParts : public LoopEpilogue {
 void emit_planes(const WindowParts& parts);
 void emit_ring(const WindowParts& parts);
 void emit_channels(const WindowParts& parts);
+// Results sum the channels of their group.
+void emit_groups(const WindowParts& parts);
 
 }  // namespace fxjit::jit

@@ -53,9 +53,42 @@ void WindowParts::fill_outside(Value* count) const {
          [&](Value* i) { b.store_raw(outside(), elements(zeros, i)); });
 }
 
+void WindowParts::each_tile(int64_t rows, int64_t across,
+                            llvm::function_ref<void(const Tile&)> body) const {
+  const auto walk = [&](Value* from, Value* to, int64_t step, auto visit) {
+    Value* last = b.sub(to, b.i64(step));
+    b.loop(from, to, b.i64(step),
+           [&](Value* i) { visit(step == 1 ? i : b.min(i, last)); });
+  };
+  b.loop(args.begin(), args.end(), b.i64(1), [&](Value* task) {
+    Value* blocks = number(WindowNumber::row_blocks);
+    Value* slice = b.ir().CreateUDiv(task, blocks);
+    Value* block = b.sub(task, b.mul(slice, blocks));
+    const Values& sizes = arguments.outer;
+    const Values point = unravel(b, slice, {sizes[0], sizes[1]});
+    Tile tile;
+    tile.image =
+        elements(input, b.mul(point[0], number(WindowNumber::image_step)));
+    tile.depth = point[1];
+    tile.slices = moved(bases, 0, point);
+    Value* each = number(WindowNumber::rows_of_block);
+    Value* first = b.mul(block, each);
+    Value* is_last = b.eq(block, b.sub(blocks, b.i64(1)));
+    Value* end = b.select(is_last, sizes[2], b.add(first, each));
+    walk(first, end, rows, [&](Value* y) {
+      tile.y = y;
+      walk(b.i64(0), sizes[3], across, [&](Value* x) {
+        tile.x = x;
+        body(tile);
+      });
+    });
+  });
+}
+
 void emit(VectorBuilder& b, const WindowForm& form) {
   const WindowParts parts(b, form);
-  const auto loops = form.channels_inner ? emit_channels
+  const auto loops = form.sums_groups      ? emit_groups
+                     : form.channels_inner ? emit_channels
                      : form.has_ring     ? emit_ring
                                          : emit_planes;
   loops(parts);

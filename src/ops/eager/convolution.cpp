@@ -189,26 +189,6 @@ void run_conv_of(const ConvParams& params, const Tensor& input,
 
 }  // namespace
 
-bool has_small_groups(const ConvParams& params, const Tensor& weight) {
-  // Our loops count places in 32 bits.
-  constexpr int64_t kMostPlaces = int64_t{1} << 29;
-  const int last = params.spatial - 1;
-  const int64_t channels = weight.size(1);
-  // oneDNN is faster with more channels in a group. For results of many
-  // channels that are larger than a cache its loops wait for memory, so that
-  // ours may take more channels.
-  constexpr int64_t kLongPlace = 256, kLargeImage = int64_t{3} << 17;
-  const bool large =
-      params.output[1] > kLongPlace && numel(params.output) > kLargeImage;
-  const int64_t most = params.stride[last] > 1 ? 8 : large ? 16 : 12;
-  const bool few = channels > 1 && (channels <= most || channels == 12);
-  return !params.transposed && params.groups > 1 && few &&
-         weight.size(0) == params.groups * channels &&
-         weight.size(2 + last) == 3 && params.dilation[last] == 1 &&
-         params.stride[last] <= 2 && params.pad_before[last] <= 1 &&
-         params.pad_after[last] <= 1 && params.output[2 + last] <= kMostPlaces;
-}
-
 void run_conv(const ConvParams& params, const Tensor& input,
               const Tensor& weight, const Tensor& bias, const Tensor& out) {
   if (out.numel() == 0) return;

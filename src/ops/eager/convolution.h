@@ -25,12 +25,6 @@ struct ConvParams {
 // shapes do not fit. Tensors may be meta.
 ConvParams conv_params(const OpCall& call);
 
-// Whether our own loops for groups of few channels compute the convolution
-// faster than oneDNN. They take groups with equal numbers of input and output
-// channels, windows of three adjacent taps along the last dim, and padding of
-// at most one column on each side.
-bool has_small_groups(const ConvParams& params, const Tensor& weight);
-
 // Computes the convolution. input: [N, C, ...]; weight: see ConvParams; bias:
 // [C_out] or undefined; out: contiguous, of the shape `params.output`. All have
 // one dtype.

@@ -116,21 +116,10 @@ Value spread(GraphBuilder& b, const ops::ConvParams& params,
   return call(b, "reshape", {y, sizes});
 }
 
-// Loops over channels that lie side by side do better by more than it takes to
-// lay them so.
-Value last_input(GraphBuilder& b, const ops::ConvParams& params, const Value& x,
-                 const Tensor& weight) {
-  if (!ops::has_small_groups(params, weight) || val_of(x).stride(1) == 1)
-    return x;
-  return channels_to_front(b,
-                           b.call(materialize_op(), {channels_to_back(b, x)}));
-}
-
 Value conv_last(GraphBuilder& b, const ops::ConvParams& params,
                 const ValueList& args) {
-  const Value x = last_input(b, params, args[0], val_of(args[1]));
   return b.call(conv_last_op(),
-                {x, args[1], args[2], params.stride, params.pad_before,
+                {args[0], args[1], args[2], params.stride, params.pad_before,
                  params.pad_after, params.dilation, params.transposed,
                  params.output_padding, params.groups});
 }
@@ -192,6 +181,9 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
     return channels_to_front(b, sums);
   }
   if (one_element) return channels_to_front(b, pointwise(b, params, args));
+  if (const Value window = lower_group_window(b, params, args);
+      !window.is_none())
+    return window;
   const Value product = lower_window_product(b, params, args);
   return channels_to_front(
       b, product.is_none() ? conv_last(b, params, args) : product);

@@ -207,8 +207,13 @@ void run_window_products(const ops::OpCall& call, const Tensor& input,
   params.dilation = call.dims(8);
   params.output = call.dims(9);
   const Tensor bias = call.has(2) ? call.tensor(2) : Tensor();
+  Tensor weight = call.tensor(1);
+  if (call.integer(12) != 0) {
+    params.groups = call.integer(12);
+    weight = flatten(weight, 0, 1).as_tensor();
+  }
   if (input.dim() == params.spatial + 2)
-    return ops::run_conv(params, input, call.tensor(1), bias, out);
+    return ops::run_conv(params, input, weight, bias, out);
   // The channels are a dim of taps.
   params.groups = 1;
   params.output.insert(2, 1);

@@ -45,8 +45,8 @@ LowerFn lower_attention;
 LowerFn lower_written_attention;
 // Lowers a convolution of f32: to a product if the window is one element; to a
 // window if each filter has a channel of its own (over lines to a sum of
-// shifted views); otherwise to conv_last. A convolution of a half type without
-// a kernel of its own is computed in f32. None for others.
+// shifted views) or channels are few; otherwise to conv_last. A convolution of a
+// half type without a kernel of its own is computed in f32. None for others.
 LowerFn lower_convolution;
 // Lowers pooling of images in planes or with channels innermost; none for
 // others.
@@ -83,6 +83,10 @@ Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
 // `args` as above. None for others.
 Value lower_window(GraphBuilder& builder, const ops::ConvParams& params,
                    const ValueList& args);
+// Convolutions of few channels, in groups or of a whole image, by window_op(),
+// to results that are innermost. `args` as above. None for others.
+Value lower_group_window(GraphBuilder& builder, const ops::ConvParams& params,
+                         const ValueList& args);
 // A convolution of windows of one element over planes, which stay planes, by
 // plane_product_op(), and one whose windows are rows of a product, by
 // window_product_op(), to [N, ..., C_out]. `args` as above. None for others.

@@ -55,9 +55,8 @@ void add_call(PlanBuilder& builder, const RegionCall& call, CallSpec spec,
                    std::move(operands.refs), call);
 }
 
-CallCode code_for(const PlanBuilder& builder, const CallSpec& spec) {
-  return call_code_of({ops::get_op(spec.op), spec.args}, spec.results,
-                      builder.level());
+CallCode code_for(const CallSpec& spec) {
+  return call_code_of({ops::get_op(spec.op), spec.args}, spec.results);
 }
 
 }  // namespace
@@ -92,7 +91,7 @@ void plan_call(PlanBuilder& builder, const RegionCall& call) {
       continue;
     }
     CallSpec spec = spec_of_call(*node);
-    spec.code = code_for(builder, spec);
+    spec.code = code_for(spec);
     spec.tail = convolution_tail({ops::get_op(spec.op), spec.args}, spec.code,
                                  builder.options().machine);
     if (spec.code == CallCode::recurrence)
@@ -106,7 +105,7 @@ bool plan_copy(PlanBuilder& builder, const RegionCall& call) {
   const fx::Node* copy = only_call(call.region);
   if (!copy || copy->called_op() != &passes::materialize_op()) return false;
   CallSpec spec = spec_of_call(*copy);
-  spec.code = code_for(builder, spec);
+  spec.code = code_for(spec);
   if (spec.code == CallCode::eager) return false;
   add_call(builder, call, std::move(spec), operands_of(*copy, call),
            {call.results.front()});

@@ -22,13 +22,14 @@ CallCode sum_code(const ops::OpCall& call, const ValueList& results) {
              : CallCode::eager;
 }
 
-CallCode convolution_code(const ops::OpCall& call, const ValueList& results,
-                          CpuLevel level) {
+CallCode convolution_code(const ops::OpCall& call, const ValueList& results) {
   if (!is_last(call.op) || !results[0].as_tensor().is_contiguous() ||
       (call.has(2) && !call.tensor(2).is_contiguous()))
     return CallCode::convolution;
-  return last_convolution_code(ops::conv_params(call), call.tensor(0),
-                               call.tensor(1), level);
+  return is_image_convolution(ops::conv_params(call), call.tensor(0),
+                              call.tensor(1))
+             ? CallCode::image_convolution
+             : CallCode::convolution;
 }
 
 // The loops read these tensors, and pack them, as rows.
@@ -70,11 +71,10 @@ CallCode product_code(DType dtype) {
                                        : CallCode::eager;
 }
 
-CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results,
-                          CpuLevel level) {
+CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results) {
   switch (call.op.row.lowering) {
     case ops::Lowering::convolution:
-      return convolution_code(call, results, level);
+      return convolution_code(call, results);
     case ops::Lowering::contraction:
       return product_code(results[0].as_tensor().dtype());
     default:
@@ -84,11 +84,10 @@ CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results,
 
 }  // namespace
 
-CallCode call_code_of(const ops::OpCall& call, const ValueList& results,
-                      CpuLevel level) {
+CallCode call_code_of(const ops::OpCall& call, const ValueList& results) {
   switch (ops::facts_of(call.op).routine) {
     case ops::RoutineKind::none:
-      return code_by_lowering(call, results, level);
+      return code_by_lowering(call, results);
     case ops::RoutineKind::running_sums:
       return sum_code(call, results);
     case ops::RoutineKind::copies:

@@ -1,8 +1,6 @@
-// Which code computes a call: decided from shapes, types and the CPU level, so
-// that plans depend on no more of a machine than `Machine` says.
+// Which code computes a call: decided from shapes and types.
 #pragma once
 
-#include "fxjit/cpu_level.h"
 #include "fxjit/op.h"
 #include "src/program/steps/call_code.h"
 
@@ -10,7 +8,6 @@ namespace fxjit::program {
 
 // `call` and `results` hold meta tensors. Where a library turns out to have no
 // fast code for the shapes, the eager function computes the call after all.
-CallCode call_code_of(const ops::OpCall& call, const ValueList& results,
-                      CpuLevel level);
+CallCode call_code_of(const ops::OpCall& call, const ValueList& results);
 
 }  // namespace fxjit::program

@@ -50,6 +50,14 @@ void place_input(const Tensor& input, int64_t results, bool over_channels,
   step.multiplier = results / channels;
 }
 
+// Results sum the channels of groups; weights are [blocks, block, channels,
+// taps...].
+void set_groups(int64_t groups, const Tensor& weight, WindowStep& step) {
+  step.multiplier = step.inner / groups;
+  step.group_channels = weight.size(2);
+  step.weight_block = weight.size(1);
+}
+
 }  // namespace
 
 bool plan_window(PlanBuilder& builder, const RegionCall& call) {
@@ -71,6 +79,8 @@ bool plan_window(PlanBuilder& builder, const RegionCall& call) {
   step.outside = node->arg(11).as_int();
   step.outer = {out[0], out[1], out[2], out[3]};
   step.inner = out[4];
+  if (const int64_t groups = node->arg(12).as_int(); groups != 0)
+    set_groups(groups, call.inputs.at(node->arg_node(1)).val, step);
   std::vector<OperandRef> refs{input.ref()};
   for (size_t argument : {1, 2}) {
     if (node->arg(argument).is_none()) continue;

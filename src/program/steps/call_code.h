@@ -7,16 +7,14 @@
 namespace fxjit::program {
 
 enum class CallCode : uint8_t {
-  eager,                // The op's eager function.
-  cumulative_sum,       // Running sums along a dim.
-  recurrence,           // All steps of a recurrent layer.
-  copy,                 // Copies of short runs of memory.
-  grouped_convolution,  // Groups of few channels, channels last: sums turn.
-  planar_groups,        // The same by planes of the image.
-  image_convolution,    // Images of few channels, results with features last.
-  convolution,          // A primitive.
-  half_product,         // A primitive, products of f16 or bf16.
-  double_product,       // Products of f64.
+  eager,              // The op's eager function.
+  cumulative_sum,     // Running sums along a dim.
+  recurrence,         // All steps of a recurrent layer.
+  copy,               // Copies of short runs of memory.
+  image_convolution,  // Images of few channels, results with features last.
+  convolution,        // A primitive.
+  half_product,       // A primitive, products of f16 or bf16.
+  double_product,     // Products of f64.
 };
 
 }  // namespace fxjit::program

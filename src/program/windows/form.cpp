@@ -4,6 +4,7 @@
 
 #include "fxjit/error.h"
 #include "src/program/windows/step.h"
+#include "src/program/windows/tiles.h"
 #include "src/support/rounding.h"
 
 namespace fxjit::program {
@@ -42,6 +43,20 @@ int64_t outside_of(const WindowStep& step) {
   return step.input == DType::i8 ? -128 : 0;
 }
 
+void set_groups(const WindowStep& step, WindowForm& form) {
+  constexpr int64_t kFewChannels = 1;
+  form.sums_groups = true;
+  form.dense_channels = step.has_dense_channels();
+  if (step.is_spread()) form.spread = step.multiplier;
+  if (step.group_channels <= kFewChannels)
+    form.group_channels = step.group_channels;
+  for (Dims* dims : {&form.taps, &form.strides, &form.dilations})
+    (*dims)[0] = (*dims)[1] = 1;
+  if (step.is_spread() || step.taps[2] <= kMostTapsInCode) return;
+  form.taps[2] = 0;
+  form.dilations[2] = 1;
+}
+
 }  // namespace
 
 WindowForm window_form(const WindowStep& step) {
@@ -58,7 +73,10 @@ WindowForm window_form(const WindowStep& step) {
   form.rows = step.code.rows;
   form.across = step.code.across;
   form.channels_inner = step.channels_inner;
-  if (step.channels_inner) form.multiplier = step.multiplier;
+  if (step.sums_groups())
+    set_groups(step, form);
+  else if (step.channels_inner)
+    form.multiplier = step.multiplier;
   form.has_ring = step.code.has_ring;
   form.lanes = step.code.lanes;
   form.narrow = step.inner < step.code.lanes;
@@ -72,7 +90,9 @@ std::string form_key(const WindowForm& form) {
   for (int64_t number :
        {static_cast<int64_t>(form.combine), static_cast<int64_t>(form.input),
         int64_t{form.has_bias}, int64_t{form.channels_inner}, form.multiplier,
-        int64_t{form.has_ring}, form.lanes, form.rows, form.across,
+        int64_t{form.sums_groups}, form.spread, form.group_channels,
+        int64_t{form.dense_channels}, int64_t{form.has_ring}, form.lanes,
+        form.rows, form.across,
         int64_t{form.narrow}, int64_t{form.has_strip},
         int64_t{form.fetches_ahead}})
     key += " " + std::to_string(number);
@@ -88,8 +108,11 @@ std::vector<int64_t> window_numbers(const WindowStep& step) {
     numbers.insert(numbers.end(), dims->begin(), dims->end());
   for (int64_t number : {code.row_blocks, code.rows_of_block,
                          first_inside(step), last_inside(step), code.ring_row,
-                         code.weights_at, code.strip_at, outside_of(step)})
+                         code.weights_at, code.strip_at, outside_of(step),
+                         step.group_channels, step.weight_block})
     numbers.push_back(number);
+  for (const Dims* dims : {&step.taps, &step.strides, &step.dilations})
+    numbers.insert(numbers.end(), dims->begin(), dims->end());
   FXJIT_CHECK(numbers.size() == static_cast<size_t>(WindowNumber::count),
               "window: the numbers of a step are not those of its code");
   return numbers;

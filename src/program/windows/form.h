@@ -34,6 +34,14 @@ struct WindowForm {
   bool channels_inner = false;
   // With channels innermost: results of a channel. Divides all lanes.
   int64_t multiplier = 1;
+  // Results sum all channels of their group. Windows are arguments then, but
+  // for a row's stride and, of few taps, for these and their dilation; of many
+  // taps [2] is 0.
+  bool sums_groups = false;
+  int64_t spread = 0;          // Channels of a group, if vectors have several.
+  int64_t group_channels = 0;  // 1 if groups have one; else an argument.
+  bool dense_channels = false;  // Channels of the input lie side by side, ...
+                                // else columns do.
   // Planes are turned into rows of channels on the way.
   bool has_ring = false;
   int64_t lanes = 0;  // Of the vectors along the inner dim.
@@ -96,6 +104,18 @@ enum class WindowNumber : uint8_t {
   weights_at,  // weights in the order in which tiles read them, ...
   strip_at,    // and sums that wait.
   outside,     // What lies outside an input of 8 bits.
+  // Of windows that sum the channels of groups:
+  group_channels,
+  weight_block,  // WindowStep::weight_block.
+  taps_depth,    // The windows.
+  taps_height,
+  taps_width,
+  stride_depth,
+  stride_height,
+  stride_width,
+  dilation_depth,
+  dilation_height,
+  dilation_width,
   count,
 };
 

@@ -16,7 +16,7 @@ namespace {
 // which weights fill else.
 constexpr double kInlineCost = 6;
 double combines(const WindowStep& step) {
-  return static_cast<double>(numel(step.outer) * step.inner * step.tap_count());
+  return static_cast<double>(numel(step.outer) * step.inner * step.depth());
 }
 
 // Slices are whole tasks where that leaves enough for all threads.
@@ -36,8 +36,17 @@ void cut_slices(WindowStep& step, int threads) {
 int64_t lanes_of(const WindowStep& step, CpuLevel level) {
   constexpr int64_t kLeastLanes = 4;
   int64_t lanes = support::vector_lanes(level);
-  while (step.channels_inner && lanes > kLeastLanes && lanes > step.inner)
-    lanes /= 2;
+  const auto fit = [&](int64_t results) {
+    while (step.channels_inner && lanes > kLeastLanes && lanes > results)
+      lanes /= 2;
+  };
+  fit(step.inner);
+  // A vector has the results of one group, or of whole groups whose channels
+  // are as many and lie side by side.
+  const bool spreads = step.group_channels == step.multiplier &&
+                       step.has_dense_channels() &&
+                       lanes % step.multiplier == 0;
+  if (step.sums_groups() && !spreads) fit(step.multiplier);
   return lanes;
 }
 
@@ -65,13 +74,15 @@ int64_t ring_row(const WindowStep& step) {
 int64_t zeros_floats(const WindowStep& step) {
   const int64_t rows = (step.taps[1] - 1) * step.dilations[1] + 2;
   if (step.code.has_ring) return rows * step.code.ring_row;
+  if (step.sums_groups())
+    return std::max(step.code.lanes, step.group_channels);
   return step.channels_inner ? Size(step.inner) : step.sizes[2];
 }
 
 // Weights that wait in scratch: of all channels, or of planes, each in all
 // lanes or of so many planes.
 int64_t table_floats(const WindowStep& step) {
-  if (!step.has_weights()) return 0;
+  if (!step.has_weights() || step.sums_groups()) return 0;
   if (step.channels_inner)
     return step.tap_count() * support::round_up(step.inner, step.code.lanes);
   const bool held = !step.code.has_ring && holds_weights(step.tap_count());
@@ -121,10 +132,12 @@ StepPlan WindowStep::plan(CpuLevel level) const {
   plan.grain = grain_of(
       2 * kGrainProducts,
       operations / static_cast<double>(std::max<int64_t>(1, plan.tasks)));
-  const double read = static_cast<double>(outer[0] * channels() / multiplier) *
+  const int64_t groups = channels() / multiplier;
+  const double read = static_cast<double>(outer[0] * groups) *
+                      static_cast<double>(depth() / tap_count()) *
                       static_cast<double>(numel(sizes));
   const double held =
-      has_weights() ? static_cast<double>(channels() * tap_count()) : 0;
+      has_weights() ? static_cast<double>(channels() * depth()) : 0;
   plan.bytes = static_cast<double>(dtype_size(input)) * read + 4 * held +
                touched_bytes(*this);
   return plan;

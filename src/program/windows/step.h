@@ -34,9 +34,12 @@ struct WindowCode {
 // Over planes, columns of the input lie side by side; the outer dims are n, o,
 // z and y, the inner one x, and weights are [o, taps]. With channels innermost
 // these lie side by side; the outer dims are n, z, y and x, the inner one o,
-// weights [taps, o], and the multiplier is 1. `inputs` are the extras, by slot
-// from 1. Operands: input, weights if there are any, bias if there is one,
-// extras, outputs.
+// weights [taps, o]. `inputs` are the extras, by slot from 1. Operands: input,
+// weights if there are any, bias if there is one, extras, outputs.
+// With `group_channels`, results lie side by side and sum so many channels
+// each: o / multiplier is the number of their group. Weights are [o / block, depth,
+// height, group_channels, width, block]; channels of the input or its columns
+// lie side by side.
 struct WindowStep : Loops {
   WindowCombine combine = WindowCombine::products;
   DType input = DType::f32;
@@ -44,6 +47,8 @@ struct WindowStep : Loops {
   bool has_bias = false;
   bool channels_inner = false;
   int64_t multiplier = 1;
+  int64_t group_channels = 0;  // 0: results have one channel each.
+  int64_t weight_block = 0;
   // Of depth, height and width: the input's sizes, and how windows lie.
   Dims sizes, taps, strides, dilations, pads;
   Dims steps;  // Strides of the input: image, channel, depth, row, column.
@@ -56,6 +61,15 @@ struct WindowStep : Loops {
 
   bool has_weights() const { return combine == WindowCombine::products; }
   int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
+  bool sums_groups() const { return group_channels > 0; }
+  // Whether vectors have the results of several groups. Of a step that was
+  // analysed.
+  bool is_spread() const { return sums_groups() && multiplier < code.lanes; }
+  bool has_dense_channels() const { return steps[1] == 1; }
+  // Products that a result is made of.
+  int64_t depth() const {
+    return tap_count() * (sums_groups() ? group_channels : 1);
+  }
   // Sizes of the result.
   int64_t channels() const { return channels_inner ? Size(inner) : outer[1]; }
   int64_t rows() const { return outer[channels_inner ? 2 : 3]; }
@@ -88,7 +102,8 @@ void fields(Is<WindowStep> auto& s, V& v) {
   v("outer", s.outer), v("inner", s.inner), v("combine", s.combine);
   v("input", s.input), v("outside", s.outside);
   v("has_bias", s.has_bias), v("channels_inner", s.channels_inner);
-  v("multiplier", s.multiplier);
+  v("multiplier", s.multiplier), v("group_channels", s.group_channels);
+  v("weight_block", s.weight_block);
   v("sizes", s.sizes), v("taps", s.taps), v("strides", s.strides);
   v("dilations", s.dilations), v("pads", s.pads), v("steps", s.steps);
   v("inputs", s.inputs), v("outputs", s.outputs), v("epilogue", s.epilogue);

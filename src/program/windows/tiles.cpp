@@ -70,6 +70,30 @@ WindowTile channel_tile(const WindowStep& step, CpuLevel level) {
   return best;
 }
 
+// Sums take a register each, as do the weights of a row of few taps, and some
+// are left for elements on their way.
+WindowTile group_tile(const WindowStep& step, CpuLevel level) {
+  const bool has_many = level == CpuLevel::avx512;
+  const int64_t registers = has_many ? 32 : 16, most = has_many ? 14 : 12;
+  const int64_t taps = step.taps[2];
+  const int64_t held = taps <= kMostTapsInCode || step.is_spread() ? taps : 1;
+  const int64_t free = step.is_spread() ? 4 : 3;
+  const int64_t fitting =
+      std::clamp<int64_t>(registers - held - free, 6, most);
+  constexpr int64_t kStep = 2;  // What a tile takes beside its places.
+  WindowTile tile;
+  int64_t least = 0;
+  for (int64_t across = 1; across <= std::min(fitting, step.columns());
+       ++across) {
+    const int64_t cost =
+        support::ceil_div(step.columns(), across) * (kStep + across);
+    if (across > 1 && cost > least) continue;
+    least = cost;
+    tile.across = across;
+  }
+  return tile;
+}
+
 }  // namespace
 
 bool is_large_plane(const WindowStep& step) {
@@ -78,6 +102,7 @@ bool is_large_plane(const WindowStep& step) {
 }
 
 WindowTile window_tile(const WindowStep& step, CpuLevel level) {
+  if (step.sums_groups()) return group_tile(step, level);
   return step.channels_inner ? channel_tile(step, level) : plane_tile(step);
 }
 

@@ -13,6 +13,9 @@ struct WindowStep;
 struct WindowTile {
   int64_t rows = 1, across = 1;
 };
+// Of windows that sum the channels of groups, rows of no more taps are code
+// one after the other.
+constexpr int64_t kMostTapsInCode = 7;
 
 WindowTile window_tile(const WindowStep& step, CpuLevel level);
 

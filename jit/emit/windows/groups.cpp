@@ -1,0 +1,352 @@
+// Windows whose results sum the channels of their group, with results
+// innermost. A tile is a vector of results at some places of a row. Lanes are
+// results of one group, and each element is repeated in all of them; or a
+// vector has the channels of several groups, and lanes take the elements of
+// their own group by a permutation. Either is done once for all taps of a row
+// that are in the code one after the other.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <map>
+
+#include "jit/emit/windows/parts.h"
+
+namespace fxjit::jit {
+namespace {
+
+using program::WindowForm;
+using program::WindowNumber;
+
+class Groups {
+ public:
+  // `across` places. Products with weights that are not finite must not meet
+  // the zeros outside: `exact` leaves them out.
+  Groups(const WindowParts& parts, int64_t across, bool exact)
+      : parts_(parts),
+        form_(parts.form),
+        b_(parts.b),
+        across_(across),
+        exact_(exact),
+        channels_(number(WindowNumber::group_channels)),
+        results_(number(WindowNumber::multiplier)),
+        block_(number(WindowNumber::weight_block)),
+        depth_(b_.mul(channels_,
+                      b_.mul(number(WindowNumber::taps_depth),
+                             b_.mul(number(WindowNumber::taps_height),
+                                    number(WindowNumber::taps_width))))) {}
+
+  void emit() {
+    parts_.each_tile(1, across_,
+                     [&](const WindowParts::Tile& tile) { emit_tile(tile); });
+  }
+
+ private:
+  using Tile = WindowParts::Tile;
+
+  Value* number(WindowNumber which) const { return parts_.number(which); }
+
+  // A vector of results of a tile, its first one, and what they read.
+  struct Sums {
+    const Tile& tile;
+    Value* first;
+    Value* input;    // The group's first channel in the image.
+    Value* weights;  // Those of the first tap and channel.
+    bool edges;      // Windows reach over the ends of rows.
+  };
+
+  void emit_tile(const Tile& tile) {
+    std::vector<Values> operands;
+    for (int64_t j = 0; j < across_; ++j)
+      operands.push_back(parts_.moved(tile.slices, 2,
+                                      {tile.y, b_.add(tile.x, b_.i64(j))}));
+    Value* inside = is_inside(tile);
+    each_vector([&](Value* group, Value* first) {
+      Sums sums{tile, first, input_of(tile, group, first), weights_of(first),
+                true};
+      const auto make = [&](bool edges) {
+        sums.edges = edges;
+        return sums_of(sums);
+      };
+      const Values made = exact_ ? make(true)
+                                 : b_.if_else(
+                                       inside, [&] { return make(false); },
+                                       [&] { return make(true); });
+      for (size_t j = 0; j < made.size(); ++j)
+        parts_.emit_epilogue(made[j], operands[j], place(first));
+    });
+  }
+
+  Place place(Value* first) const {
+    return parts_.place(first, parts_.arguments.inner);
+  }
+
+  // Whether windows reach over neither end of a row of the input.
+  Value* is_inside(const Tile& tile) {
+    Value* first = column_of(tile, b_.i64(0), 0);
+    Value* tap = b_.sub(number(WindowNumber::taps_width), b_.i64(1));
+    Value* last = column_of(tile, tap, across_ - 1);
+    return b_.bit_and(b_.ge(first, b_.i64(0)),
+                      b_.lt(last, number(WindowNumber::width)));
+  }
+
+  Value* column_of(const Tile& tile, Value* tap, int64_t place) {
+    Value* x = b_.add(tile.x, b_.i64(place));
+    Value* first = b_.sub(b_.mul(x, number(WindowNumber::stride_width)),
+                          number(WindowNumber::pad_width));
+    return b_.add(first, b_.mul(tap, number(WindowNumber::dilation_width)));
+  }
+
+  // Vectors of all results, or of those of each group. The last one overlaps
+  // the one before.
+  void each_vector(
+      llvm::function_ref<void(Value* group, Value* first)> body) const {
+    Value* all = parts_.arguments.inner;
+    Value* step = b_.i64(parts_.lanes);
+    const auto along = [&](Value* size, Value* group, Value* first) {
+      Value* last = b_.sub(size, step);
+      b_.loop(b_.i64(0), size, step, [&](Value* i) {
+        body(group, b_.add(first, b_.min(i, last)));
+      });
+    };
+    if (form_.spread != 0) return along(all, b_.i64(0), b_.i64(0));
+    b_.loop(b_.i64(0), b_.ir().CreateUDiv(all, results_), b_.i64(1),
+            [&](Value* group) {
+              along(results_, group, b_.mul(group, results_));
+            });
+  }
+
+  Value* input_of(const Tile& tile, Value* group, Value* first) {
+    // Groups in a vector have as many channels as results.
+    if (form_.spread != 0) return parts_.floats(tile.image, first);
+    return parts_.floats(tile.image,
+                         b_.mul(b_.mul(group, channels_),
+                                number(WindowNumber::channel_step)));
+  }
+
+  Value* weights_of(Value* first) {
+    Value* block = b_.ir().CreateUDiv(first, block_);
+    Value* within = b_.sub(first, b_.mul(block, block_));
+    Value* before = b_.mul(block, b_.mul(depth_, block_));
+    return parts_.floats(parts_.weights, b_.add(before, within));
+  }
+
+  Values sums_of(const Sums& sums) {
+    Value* init =
+        parts_.bias == nullptr
+            ? b_.splat_f32(0, parts_.lanes)
+            : load_at(b_, DType::f32, 1, parts_.bias, place(sums.first));
+    const Values all(size_t(across_), init);
+    return each_tap(WindowNumber::taps_depth, all, [&](Value* d, Values made) {
+      const At slice = at(sums.tile.depth, d, 0);
+      return each_tap(
+          WindowNumber::taps_height, made, [&](Value* h, Values made) {
+            const At row = at(sums.tile.y, h, 1);
+            Value* first = parts_.floats(sums.input,
+                                         b_.add(slice.offset, row.offset));
+            Value* number_of_row =
+                b_.add(b_.mul(d, number(WindowNumber::taps_height)), h);
+            Value* weights = parts_.floats(
+                sums.weights,
+                b_.mul(b_.mul(number_of_row, number(WindowNumber::taps_width)),
+                       b_.mul(channels_, block_)));
+            return b_.if_else(
+                b_.bit_and(slice.inside, row.inside),
+                [&] { return with_row(sums, first, weights, made); },
+                [&] { return made; });
+          });
+    });
+  }
+
+  using Step = llvm::function_ref<Values(Value* index, Values made)>;
+  Values each_tap(WindowNumber taps, const Values& init, Step step) {
+    return b_.loop(b_.i64(0), number(taps), b_.i64(1), init, step);
+  }
+
+  struct At {
+    Value *offset, *inside;
+  };
+  // Tap `tap` of a window of depth or height (`dim` 0 or 1).
+  At at(Value* result, Value* tap, int dim) {
+    const auto of_dim = [&](WindowNumber first) {
+      return number(WindowNumber(int(first) + dim));
+    };
+    Value* place =
+        b_.sub(b_.add(b_.mul(result, of_dim(WindowNumber::stride_depth)),
+                      b_.mul(tap, of_dim(WindowNumber::dilation_depth))),
+               of_dim(WindowNumber::pad_depth));
+    return {b_.mul(place, of_dim(WindowNumber::depth_step)),
+            b_.lt(place, of_dim(WindowNumber::depth), /*is_unsigned=*/true)};
+  }
+
+  struct Use {
+    int64_t place, tap;
+  };
+  using Uses = std::map<int64_t, std::vector<Use>>;  // By column.
+
+  // Adds the products of a row of taps, each channel after the other.
+  Values with_row(const Sums& sums, Value* row, Value* weights,
+                  const Values& made) {
+    if (form_.taps[2] != 0)
+      return with_taps(sums, row, b_.i64(0), weights, made);
+    return each_tap(WindowNumber::taps_width, made, [&](Value* k, Values made) {
+      return with_taps(sums, row, k, parts_.floats(weights, b_.mul(k, block_)),
+                       made);
+    });
+  }
+
+  // Those in the code, from tap `first` on.
+  Values with_taps(const Sums& sums, Value* row, Value* first, Value* weights,
+                   const Values& made) {
+    Uses uses;
+    const int64_t taps = std::max<int64_t>(1, form_.taps[2]);
+    for (int64_t j = 0; j < across_; ++j)
+      for (int64_t k = 0; k < taps; ++k)
+        uses[j * form_.strides[2] + k * form_.dilations[2]].push_back({j, k});
+    Value* column = column_of(sums.tile, first, 0);
+    Value* step = b_.mul(number(WindowNumber::taps_width), block_);
+    const auto add_channel = [&](Value* c, Value* at, Values made) {
+      Values factors;
+      for (int64_t k = 0; k < taps; ++k)
+        factors.push_back(load(parts_.floats(at, b_.mul(b_.i64(k), block_))));
+      Value* lanes = form_.spread != 0 ? lanes_of(c) : nullptr;
+      for (const auto& [distance, of_column] : uses) {
+        const Source from = source(sums, row, column, distance, c);
+        Value* element = lanes != nullptr ? moved(load(from.first), lanes)
+                                          : repeated(from.first);
+        for (const Use& use : of_column)
+          add(made[size_t(use.place)], element, factors[size_t(use.tap)], from);
+      }
+      return made;
+    };
+    return each_channel(weights, step, made, add_channel);
+  }
+
+  // Channels of the group; `weights` are those of the first one, and the next
+  // ones' are `step` further on.
+  Values each_channel(
+      Value* weights, Value* step, Values made,
+      llvm::function_ref<Values(Value* c, Value* weights, Values made)> body) {
+    for (int64_t c = 0; c < form_.group_channels; ++c) {
+      made = body(b_.i64(c), weights, made);
+      weights = parts_.floats(weights, step);
+    }
+    if (form_.group_channels != 0) return made;
+    made.push_back(weights);
+    made = b_.loop(b_.i64(0), channels_, b_.i64(1), made,
+                   [&](Value* c, const Values& carried) {
+                     Values next = body(c, carried.back(),
+                                        {carried.begin(), carried.end() - 1});
+                     next.push_back(parts_.floats(carried.back(), step));
+                     return next;
+                   });
+    made.pop_back();
+    return made;
+  }
+
+  // The element of channel `c` of a column, or that of the first lane: of zeros
+  // if the column is outside.
+  struct Source {
+    Value *first, *inside;
+  };
+  Source source(const Sums& sums, Value* row, Value* column, int64_t distance,
+                Value* c) {
+    Value* at = b_.add(column, b_.i64(distance));
+    // Columns that lie apart have addresses of their own; those side by side
+    // have one, and distances that are known.
+    Value* first =
+        form_.dense_channels
+            ? parts_.floats(row, b_.mul(at, number(WindowNumber::column_step)))
+            : b_.offset(plane_at(row, column, c), b_.f32(), distance);
+    Value* inside = nullptr;
+    if (sums.edges) {
+      inside = b_.lt(at, number(WindowNumber::width), true);
+      first = b_.select(inside, first, parts_.zeros);
+    }
+    if (form_.dense_channels && form_.spread == 0)
+      first = parts_.floats(first, c);
+    return {first, inside};
+  }
+  Value* plane_at(Value* row, Value* column, Value* c) {
+    Value* plane = b_.mul(c, number(WindowNumber::channel_step));
+    return parts_.floats(row, b_.add(column, plane));
+  }
+
+  // Which lane has channel `c` of the group of each lane.
+  Value* lanes_of(Value* c) {
+    std::vector<llvm::Constant*> firsts;
+    for (int lane = 0; lane < parts_.lanes; ++lane)
+      firsts.push_back(b_.ir().getInt32(
+          uint32_t(lane / form_.spread * form_.spread)));
+    return b_.add(llvm::ConstantVector::get(firsts),
+                  b_.splat(b_.ir().CreateTrunc(c, b_.i32()), parts_.lanes));
+  }
+
+  // Within four lanes a permutation takes less time.
+  Value* moved(Value* elements, Value* lanes) {
+    constexpr int kFour = 4;
+    const bool whole =
+        b_.level() == CpuLevel::avx2 && parts_.lanes == b_.lanes();
+    if (!whole || form_.spread > kFour) return b_.permute(elements, lanes);
+    return b_.ir().CreateIntrinsic(llvm::Intrinsic::x86_avx_vpermilvar_ps_256,
+                                   {}, {elements, lanes});
+  }
+
+  Value* load(Value* at) {
+    return b_.load_raw(b_.vec(b_.f32(), parts_.lanes), at);
+  }
+  Value* repeated(Value* at) {
+    return b_.load_broadcast(DType::f32, at, parts_.lanes);
+  }
+
+  void add(Value*& sum, Value* element, Value* factor, const Source& from) {
+    Value* more = b_.fma(element, factor, sum);
+    sum = exact_ ? b_.select(from.inside, more, sum) : more;
+  }
+
+  const WindowParts& parts_;
+  const WindowForm& form_;
+  VectorBuilder& b_;
+  const int64_t across_;
+  const bool exact_;
+  // Channels and results of a group, results of a block of weights, and what
+  // each result sums.
+  Value *channels_, *results_, *block_, *depth_;
+};
+
+// Whether a weight is infinite or NaN.
+Value* has_special(const WindowParts& parts) {
+  VectorBuilder& b = parts.b;
+  Value* count = parts.arguments.inner;
+  for (WindowNumber factor :
+       {WindowNumber::group_channels, WindowNumber::taps_depth,
+        WindowNumber::taps_height, WindowNumber::taps_width})
+    count = b.mul(count, parts.number(factor));
+  Value* zero = b.splat_f32(0, parts.lanes);
+  Value* last = b.sub(count, b.i64(parts.lanes));
+  Value* bad =
+      b.loop(b.i64(0), count, b.i64(parts.lanes), {zero},
+             [&](Value* i, const Values& sums) {
+               Value* some =
+                   b.load_raw(b.vec(b.f32(), parts.lanes),
+                              parts.floats(parts.weights, b.min(i, last)));
+               return Values{b.fma(some, zero, sums[0])};
+             })[0];
+  return b.any(b.ne(bad, zero));
+}
+
+}  // namespace
+
+void emit_groups(const WindowParts& parts) {
+  VectorBuilder& b = parts.b;
+  // As many zeros as are read at a place.
+  Value* channels = parts.number(WindowNumber::group_channels);
+  parts.fill_outside(b.max(channels, b.i64(parts.lanes)));
+  const auto emit = [&](int64_t across, bool exact) {
+    Groups(parts, across, exact).emit();
+    return Values{};
+  };
+  b.if_else(
+      has_special(parts), [&] { return emit(1, true); },
+      [&] { return emit(parts.form.across, false); });
+}
+
+}  // namespace fxjit::jit

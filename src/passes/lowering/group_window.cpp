@@ -1,0 +1,93 @@
+// Windows whose results sum the few channels of a group, or of a whole image.
+#include "src/passes/channels_last.h"
+#include "src/passes/lowering/internal_ops.h"
+#include "src/passes/lowering/lower.h"
+#include "src/passes/lowering/lowerings.h"
+#include "src/passes/lowering/window_combine.h"
+
+namespace fxjit::passes {
+namespace {
+
+// Vectors that levels have alike.
+constexpr int64_t kLine = 16;
+
+// Whether vectors of four floats, the narrowest, have results of one group, or
+// channels of groups that have as many.
+bool fills_lanes(int64_t channels, int64_t results, int64_t all) {
+  constexpr int64_t kNarrowest = 4;
+  return all >= kNarrowest &&
+         (results >= kNarrowest || (results == 2 && channels == results));
+}
+
+bool suits_groups(const ops::ConvParams& params, const Tensor& weight) {
+  // The loops of kernels/convolution are faster for images of fewer channels,
+  // products over windows for those of more.
+  constexpr int64_t kMostOfGroup = 16, kFewestOfImage = 5, kMostOfImage = 15;
+  const int64_t channels = weight.size(1);
+  if (params.transposed || channels == 0) return false;
+  if (!fills_lanes(channels, params.output[1] / params.groups,
+                   params.output[1]))
+    return false;
+  return params.groups > 1
+             ? channels <= kMostOfGroup
+             : channels >= kFewestOfImage && channels <= kMostOfImage;
+}
+
+// Results whose weights lie together: a group's, or the vectors of groups of
+// few.
+int64_t block_of(int64_t results, int64_t all) {
+  if (kLine % results != 0) return results;
+  return all % kLine == 0 ? kLine : all;
+}
+
+// Weights [O, C, taps...] as window_op() takes them.
+Value in_blocks(GraphBuilder& b, const Value& weight, int64_t block) {
+  const Tensor t = val_of(weight);
+  Dims split = t.sizes(), order{0}, back{0};
+  split[0] = t.size(0) / block;
+  split.insert(1, block);
+  const int rank = split.size();
+  // [O / block, taps but those of a row, C, taps of a row, block]
+  for (int d = 3; d + 1 < rank; ++d) order.push_back(d);
+  order.push_back(2), order.push_back(rank - 1), order.push_back(1);
+  back.push_back(rank - 1), back.push_back(rank - 3);
+  for (int d = 3; d + 1 < rank; ++d) back.push_back(d - 2);
+  back.push_back(rank - 2);
+  const Value blocks = call(b, "reshape", {weight, split});
+  const Value turned =
+      b.call(materialize_op(), {call(b, "permute", {blocks, order})});
+  return call(b, "permute", {turned, back});
+}
+
+// Channels lie side by side, or columns of an image.
+Value image_of(GraphBuilder& b, const ops::ConvParams& params, const Value& x) {
+  const Tensor image = val_of(x);
+  if (params.groups == 1 && image.stride(-1) == 1 && !is_channels_last(image))
+    return x;
+  return channels_to_front(b, with_last_dim_dense(b, channels_to_back(b, x)));
+}
+
+}  // namespace
+
+Value lower_group_window(GraphBuilder& b, const ops::ConvParams& params,
+                         const ValueList& args) {
+  const Tensor weight = val_of(args[1]);
+  if (!suits_groups(params, weight)) return {};
+  Dims taps;
+  for (int i = 0; i < params.spatial; ++i) taps.push_back(weight.size(2 + i));
+  if (numel(taps) == 0) return {};
+  const int64_t results = params.output[1];
+  const Value blocks =
+      in_blocks(b, args[1], block_of(results / params.groups, results));
+  Value bias = args[2];
+  if (!bias.is_none() && !val_of(bias).is_contiguous())
+    bias = b.call(materialize_op(), {bias});
+  return channels_to_front(
+      b, b.call(window_op(),
+                {image_of(b, params, args[0]), blocks, bias,
+                 static_cast<int64_t>(WindowCombine::products), taps,
+                 params.stride, params.pad_before, params.pad_after,
+                 params.dilation, params.output, true, 0, params.groups}));
+}
+
+}  // namespace fxjit::passes
