@@ -6,6 +6,7 @@
 #include "src/ops/python/methods.h"
 #include "src/ops/python/operators.h"
 #include "src/ops/table/op_call.h"
+#include "src/ops/table/sized_calls.h"
 
 namespace fxjit::ops {
 namespace {
@@ -71,7 +72,8 @@ std::optional<Value> run_python(std::string_view function,
 Value run_bound(const Spelling& spelling, const ValueList& args,
                 const Kwargs& kwargs, SourceLocation source) {
   const std::vector<Value> bound = ops::bind(spelling, args, kwargs, source);
-  return run_eager({*spelling.op, bound, source});
+  const OpCall call{*spelling.op, bound, source};
+  return SizedCalls::are_inferred(bound) ? infer(call) : run_eager(call);
 }
 
 }  // namespace
@@ -81,6 +83,7 @@ Value call_function(const Spelling& function, ValueList args, Kwargs kwargs,
   if (const auto result = run_python(function.name, args, kwargs, source))
     return *result;
   fx::ProxyBase* proxy = find_proxy(args, kwargs, function.name, source);
+  if (!proxy) proxy = SizedCalls::tracer_of(args);
   if (!proxy) return run_bound(function, args, kwargs, source);
   if (function.python_level) spell_out(*function.op, args, kwargs, source);
   // Held while recording: the arguments are moved away.

@@ -8,6 +8,7 @@
 #include "src/ops/table/number_range.h"
 #include "src/ops/table/op_call.h"
 #include "src/ops/table/promote.h"
+#include "src/ops/table/sized_calls.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::ops {
@@ -20,6 +21,7 @@ constexpr size_t kMostInputs = 8;
 Value decompose_metas(const OpCall& call, DecomposeFn decompose) {
   std::vector<Value> args;
   for (const Value& arg : call.args) args.push_back(metas_of(arg));
+  const SizedCalls sized(args);
   return run_decomposition({call.op, args, call.source, call.node}, decompose);
 }
 

@@ -1,6 +1,7 @@
 // Whose memory the values of a GraphBuilder are, told call by call from
 // src/ops/table/aliasing.h.
 #include "src/ops/table/aliasing.h"
+#include "src/ops/table/sized_calls.h"
 #include "src/passes/lowering/builder_proxy.h"
 
 namespace fxjit::passes {
@@ -59,8 +60,10 @@ Value GraphBuilder::make_placed(const ops::Op& op, const ValueList& args,
                                 const ValueList& metas, const Value& val) {
   // Its own calls tell.
   if (ops::aliasing(op) == ops::Aliasing::composed ||
-      op.row.lowering == ops::Lowering::inlined)
+      op.row.lowering == ops::Lowering::inlined) {
+    const ops::SizedCalls sized(args);
     return op.row.decompose({op, args});
+  }
   const ValueList viewed = viewed_by(op, args, metas, val);
   if (val.is_tensor() && viewed[0].is_proxy() &&
       same_view(viewed[0].as_proxy()->val().as_tensor(), val.as_tensor()))

@@ -145,7 +145,7 @@ Value sums_by_channel(GraphBuilder& b, const Value& image, const Window& window,
                  window_start(b, filter, zero),
                  static_cast<int64_t>(WindowCombine::products), window.kernel,
                  window.stride, window.before, window.after, window.dilation,
-                 output, true, zero});
+                 output, true, zero, 0});
 }
 
 // [places, C]

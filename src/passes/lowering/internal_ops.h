@@ -59,8 +59,8 @@ const ops::Op& merged_linear_op();
 const ops::Op& winograd_op();
 // (input, weight, bias, combine, taps, stride, pad_before, pad_after, dilation,
 // output, channels_inner, outside, groups): a window over each channel of the
-// input [N, C, ...] of f32, to a result of the sizes `output`, contiguous; with `channels_inner`
-// it is [N, ..., C]. Where `taps` and what says how they lie have the channels
+// input [N, C, ...] of f32, to a result of the sizes `output`, contiguous; with
+// `channels_inner` it is [N, ..., C]. Where `taps` and what says how they lie have the channels
 // as their first dim, each result is a sum over all channels. `combine` is a
 // WindowCombine; the weights of products are [C_out, 1, taps...], others have
 // none. What has no bias has none there. Over planes the input's columns are

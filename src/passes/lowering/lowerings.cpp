@@ -4,6 +4,7 @@
 
 #include "src/ops/eager/complex_calls.h"
 #include "src/ops/table/recurrence.h"
+#include "src/ops/table/sized_calls.h"
 #include "src/passes/channels_last.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
@@ -174,6 +175,7 @@ Value lower_call(GraphBuilder& b, const ops::Op& op, const ValueList& args,
   if (const LoweringRow* const row = row_of(op); row && row->lower)
     lowered = row->lower(b, op, args);
   if (!lowered.is_none() || !op.row.decompose) return lowered;
+  const ops::SizedCalls sized(args);
   return op.row.decompose({op, args});
 }
 

@@ -101,7 +101,7 @@ Value products(GraphBuilder& b, const ops::ConvParams& params,
                            static_cast<int64_t>(WindowCombine::products),
                            taps_of(params, val_of(args[1])), params.stride,
                            params.pad_before, params.pad_after, params.dilation,
-                           params.output, channels_inner, 0});
+                           params.output, channels_inner, 0, 0});
   return channels_inner ? channels_to_front(b, sums) : sums;
 }
 
@@ -135,7 +135,7 @@ Value small_products(GraphBuilder& b, ops::ConvParams params,
                 {args[0], contiguous(b, args[1]), contiguous(b, args[2]),
                  static_cast<int64_t>(WindowCombine::products), taps,
                  params.stride, params.pad_before, params.pad_after,
-                 params.dilation, params.output, false, 0});
+                 params.dilation, params.output, false, 0, 0});
 }
 
 }  // namespace
@@ -239,7 +239,7 @@ Value combined(GraphBuilder& b, const ops::PoolParams& params, const Value& x) {
       window_op(), {planes ? x : channels_side_by_side(b, x), Value(), Value(),
                     static_cast<int64_t>(combine), params.kernel, params.stride,
                     params.padding, pad_after(params, input), params.dilation,
-                    params.output, !planes, 0});
+                    params.output, !planes, 0, 0});
   return planes ? result : channels_to_front(b, result);
 }
 
