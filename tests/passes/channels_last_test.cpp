@@ -16,10 +16,10 @@ std::vector<std::string> fused(Fn f, ValueList inputs) {
   return regions(passed.model);
 }
 
-const Tensor kPoint = random_tensor({8, 6, 1, 1}, 1);
-const Tensor kBack = random_tensor({6, 8, 1, 1}, 2);
-const Tensor kWindow = random_tensor({8, 6, 3, 3}, 3);
-const Tensor kBias = random_tensor({8}, 4);
+const Tensor kPoint = random_tensor({9, 3, 1, 1}, 1);
+const Tensor kBack = random_tensor({3, 9, 1, 1}, 2);
+const Tensor kWindow = random_tensor({9, 3, 3, 3}, 3);
+const Tensor kBias = random_tensor({9}, 4);
 
 TEST(IsChannelsLast, ByStrides) {
   const auto meta = [](Dims sizes, Dims strides) {
@@ -44,7 +44,7 @@ TEST(ChannelsLast, OneByOneConvolutionsAreProducts) {
                     const Value y = F::relu(F::conv2d(x, kPoint, kBias));
                     return F::conv2d(y, kBack) + x;
                   },
-                  {random_tensor({2, 6, 5, 4})}),
+                  {random_tensor({2, 3, 5, 4})}),
               ElementsAre("rows: materialize", "contraction: contract+add+relu",
                           "contraction: contract+add", "rows: materialize"));
 }
@@ -54,7 +54,7 @@ TEST(ChannelsLast, StridedOneByOneReadsEveryOtherPlace) {
     EXPECT_THAT(
         fused(
             [&](Value x) { return F::conv2d(x, kPoint, kBias, Value(stride)); },
-            {random_tensor({2, 6, 5, 4})}),
+            {random_tensor({2, 3, 5, 4})}),
         ElementsAre("rows: materialize", "contraction: contract+add",
                     "rows: materialize"));
   }
@@ -65,18 +65,18 @@ TEST(ChannelsLast, PaddedOneByOneIsAConvolution) {
                   [](Value x) {
                     return F::conv2d(x, kPoint, kBias, Value(1), Value(1));
                   },
-                  {random_tensor({2, 6, 5, 4})}),
+                  {random_tensor({2, 3, 5, 4})}),
               ElementsAre("call: conv_last", "rows: materialize"));
 }
 
 TEST(ChannelsLast, ElementwiseWorkJoinsTheProduct) {
-  const Tensor scale = random_tensor({8, 1, 1}, 5);
+  const Tensor scale = random_tensor({9, 1, 1}, 5);
   EXPECT_THAT(fused(
                   [&](Value x) {
                     const Value y = F::conv2d(x, kWindow, kBias);
                     return F::conv2d(y, kBack) * 0.5;
                   },
-                  {random_tensor({2, 6, 5, 4})}),
+                  {random_tensor({2, 3, 5, 4})}),
               ElementsAre("call: conv_last", "contraction: contract+mul",
                           "rows: materialize"));
   EXPECT_THAT(fused(
@@ -84,7 +84,7 @@ TEST(ChannelsLast, ElementwiseWorkJoinsTheProduct) {
                     return F::conv2d(F::silu(F::conv2d(x, kPoint) * scale),
                                      kBack);
                   },
-                  {random_tensor({2, 6, 5, 4})}),
+                  {random_tensor({2, 3, 5, 4})}),
               ElementsAre("rows: materialize", "contraction: contract+mul+silu",
                           "contraction: contract", "rows: materialize"));
 }
@@ -96,7 +96,7 @@ TEST(ChannelsLast, ReductionsOverPlacesAndChannels) {
           const Value y = F::conv2d(x, kWindow, kBias);
           return call_function(ops::get_op("sum").canonical, {y, dims, keep});
         },
-        {random_tensor({2, 6, 5, 4})});
+        {random_tensor({2, 3, 5, 4})});
   };
   for (bool keep : {false, true}) {
     for (const Dims& dims :
@@ -110,7 +110,7 @@ TEST(ChannelsLast, ReductionsOverPlacesAndChannels) {
 
 TEST(ChannelsLast, CatAndPadKeepTheOrder) {
   const auto stays = [](auto f) {
-    const auto found = fused(f, {random_tensor({2, 6, 5, 4})});
+    const auto found = fused(f, {random_tensor({2, 3, 5, 4})});
     // One copy for the caller, none between.
     EXPECT_EQ(std::count(found.begin(), found.end(), "rows: materialize"), 1);
   };
@@ -130,17 +130,17 @@ TEST(ChannelsLast, ViewsOfChannels) {
     return narrow(F::conv2d(x, kWindow, kBias), 1, first, 4);
   };
   fused([&](Value x) { return channels(x, 0) * sigmoid(channels(x, 4)); },
-        {random_tensor({2, 6, 5, 4})});
+        {random_tensor({2, 3, 5, 4})});
 }
 
 TEST(ChannelsLast, PositionsCountLogicalDims) {
   fused([](Value x) { return tril(F::conv2d(x, kWindow, kBias)); },
-        {random_tensor({2, 6, 5, 6})});
+        {random_tensor({2, 3, 5, 6})});
 }
 
 TEST(ChannelsLast, UnbatchedInput) {
   fused([](Value x) { return F::relu(F::conv2d(x, kPoint, kBias)); },
-        {random_tensor({6, 5, 4})});
+        {random_tensor({3, 5, 4})});
 }
 
 TEST(ChannelsLast, ViewsOfTheResultAreTheUsers) {
@@ -149,14 +149,14 @@ TEST(ChannelsLast, ViewsOfTheResultAreTheUsers) {
         const Value y = F::conv2d(x, kWindow, kBias);
         return call_function(ops::get_op("view").canonical, {y, Dims{2, -1}});
       },
-      {random_tensor({2, 6, 5, 4})});
+      {random_tensor({2, 3, 5, 4})});
   fused(
       [](Value x) {
         const Value y = F::conv2d(x, kWindow, kBias);
         return call_function(ops::get_op("as_strided").canonical,
                              {y, Dims{4, 3}, Dims{3, 1}, 2});
       },
-      {random_tensor({2, 6, 5, 4})});
+      {random_tensor({2, 3, 5, 4})});
 }
 
 TEST(ChannelsLast, DepthwiseLines) {
@@ -180,7 +180,7 @@ TEST(ChannelsLast, UpsamplingKeepsTheOrder) {
       return F::conv2d(F::interpolate(y, None, factor, mode), kBack);
     };
   };
-  const ValueList input = {random_tensor({2, 6, 7, 8})};
+  const ValueList input = {random_tensor({2, 3, 7, 8})};
   EXPECT_THAT(fused(resized(2.0, "nearest"), input),
               ElementsAre("call: conv_last", "contraction: resample",
                           "contraction: contract", "rows: materialize"));

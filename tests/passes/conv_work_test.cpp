@@ -6,9 +6,9 @@
 namespace fxjit {
 namespace TEST_FILE {
 
-const Tensor kWindow = random_tensor({8, 4, 3, 3}, 3);
-const Tensor kBias = random_tensor({8}, 4);
-const Tensor kInput = random_tensor({2, 8, 5, 4});
+const Tensor kWindow = random_tensor({12, 6, 3, 3}, 3);
+const Tensor kBias = random_tensor({12}, 4);
+const Tensor kInput = random_tensor({2, 12, 5, 4});
 
 Value grouped(const Value& x) {
   return F::conv2d(x, kWindow, kBias, Value(1), Value(1), Value(1), Value(2));
@@ -21,13 +21,11 @@ std::vector<std::string> fused(Fn f, ValueList inputs) {
   return regions(passed.model);
 }
 
-// One step lays out the image, one is the convolution, and one gives the
-// captured order.
+// One step is the convolution, and one gives the captured order.
 template <typename Fn>
 void expect_absorbed(Fn f) {
   EXPECT_THAT(fused([&](Value x) { return f(grouped(x)); }, {kInput}),
-              ElementsAre("rows: materialize", "call: conv_last_work",
-                          "rows: materialize"));
+              ElementsAre("call: conv_last_work", "rows: materialize"));
 }
 
 template <typename Fn>
@@ -50,14 +48,14 @@ TEST(ConvWork, Activations) {
 }
 
 TEST(ConvWork, ChainsOfNumbersAndTensors) {
-  const Tensor scale = random_tensor({8, 1, 1}, 5);
+  const Tensor scale = random_tensor({12, 1, 1}, 5);
   expect_absorbed([](Value y) { return F::relu(y * 2.0 - 0.5) + 1.0; });
   expect_absorbed([&](Value y) { return F::silu(y * scale + scale); });
 }
 
 // Whatever op writes them: what counts is the body.
 TEST(ConvWork, OtherOpsOfTheSameBodies) {
-  const Tensor scale = random_tensor({8, 1, 1}, 5);
+  const Tensor scale = random_tensor({12, 1, 1}, 5);
   expect_absorbed([](Value y) { return method(y, "clamp_min", {0}); });
   expect_absorbed([](Value y) { return method(y, "clamp_max", {0.5}); });
   expect_absorbed([&](Value y) { return addcmul(scale, y, scale); });
@@ -70,12 +68,12 @@ TEST(ConvWork, ResidualOfTheSameOrder) {
                     return F::relu(grouped(y) + y);
                   },
                   {kInput}),
-              ElementsAre("rows: materialize", "call: conv_last_work",
-                          "call: conv_last_work", "rows: materialize"));
+              ElementsAre("call: conv_last_work", "call: conv_last_work",
+                          "rows: materialize"));
 }
 
 TEST(ConvWork, ActivationsThatAreWrittenOut) {
-  const Tensor slopes = random_tensor({8, 1, 1}, 5);
+  const Tensor slopes = random_tensor({12, 1, 1}, 5);
   expect_absorbed([](Value y) { return y * sigmoid(y); });
   expect_absorbed([](Value y) {
     const Value z = y * 2.0 + 1.0;
@@ -112,7 +110,7 @@ TEST(ConvWork, OtherTensorsStayApart) {
   const Tensor each = random_tensor({2, 1, 1, 1}, 6);
   expect_apart([&](Value y) { return y * each; });
   // Grows by broadcasting.
-  const Tensor more = random_tensor({3, 1, 8, 1, 1}, 6);
+  const Tensor more = random_tensor({3, 1, 12, 1, 1}, 6);
   expect_apart([&](Value y) { return y + more; });
 }
 
@@ -122,8 +120,8 @@ TEST(ConvWork, BetweenConvolutions) {
     return fused([&](Value x) { return grouped(work(grouped(x))); },
                  {kInput});
   };
-  const auto absorbed = ElementsAre("rows: materialize", "call: conv_last_work",
-                                    "call: conv_last", "rows: materialize");
+  const auto absorbed = ElementsAre("call: conv_last_work", "call: conv_last",
+                                    "rows: materialize");
   EXPECT_THAT(steps([](Value y) { return F::gelu(y); }), absorbed);
   EXPECT_THAT(steps([](Value y) { return tanh(1.0 - y) * 2.0; }), absorbed);
   // What one number for each image is multiplied with is read by loops.

@@ -95,7 +95,7 @@ TEST(LineWindows, OthersAreConvolutions) {
   // Planes of several channels are no runs of windows.
   EXPECT_THAT(fused([](Value x) { return F::conv1d(x, kNext); },
                     random_tensor({2, 8, 20})),
-              Contains("call: conv_last"));
+              Contains("contraction: window"));
   // Every other element of a longer line.
   EXPECT_THAT(fused(
                   [](Value x) {

@@ -85,7 +85,9 @@ Value decompose_constant_pad(const OpCall& call) {
     ValueList parts;
     if (before > 0) parts.push_back(block(meta, axis, before, call[2]));
     parts.push_back(value);
-    if (after > 0) parts.push_back(block(meta, axis, after, call[2]));
+    if (after > 0)
+      parts.push_back(after == before ? parts[0]
+                                      : block(meta, axis, after, call[2]));
     copied = parts.size() > 1;
     if (copied) value = fxjit::cat(Value::list(parts), axis);
   }

@@ -1,0 +1,108 @@
+// What tests of windows in compiled modules share: layers drawn at random, and
+// the comparison with the graph in double precision.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <random>
+
+#include "fxjit/functions.h"
+#include "fxjit/fx.h"
+#include "fxjit/fxjit.h"
+#include "tests/compile/compile_testing.h"
+
+namespace fxjit::testing_windows {
+
+namespace F = nn::functional;
+using testing::random_tensor;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Draws what layers look like.
+class Draw {
+ public:
+  explicit Draw(uint32_t seed) : random_(seed) {}
+
+  int64_t of(std::initializer_list<int64_t> numbers) {
+    return numbers.begin()[random_() % numbers.size()];
+  }
+  Dims dims(int count, std::initializer_list<int64_t> numbers) {
+    Dims result;
+    for (int i = 0; i < count; ++i) result.push_back(of(numbers));
+    return result;
+  }
+  bool half() { return of({0, 1}) == 1; }
+
+ private:
+  std::mt19937 random_;
+};
+
+// [N, C, ...], by turns with channels innermost, and then also a part of more.
+inline Tensor image(const Dims& sizes, Draw& draw) {
+  if (draw.half()) return random_tensor(sizes);
+  const int64_t channels = sizes[1], pitch = channels + draw.of({0, 0, 5});
+  Dims strides(sizes.size(), 1);
+  int64_t step = pitch;
+  for (int d = sizes.size() - 1; d >= 0; --d) {
+    const int dim = d == 1 ? 0 : d == 0 ? 1 : d;
+    if (dim == 1) continue;
+    strides[dim] = step;
+    step *= sizes[dim];
+  }
+  return random_tensor({step}).as_strided(sizes, strides, 0);
+}
+
+// No window is larger than the padded image.
+inline int64_t pad_of(int64_t size, int64_t taps, int64_t dilation, Draw& draw) {
+  const int64_t reach = (taps - 1) * dilation + 1, pad = draw.of({0, 1, 3});
+  return size >= reach ? pad : std::max(pad, (reach + 1) / 2);
+}
+
+inline void set_special(const Tensor& x, Draw& draw) {
+  const float numbers[] = {std::numeric_limits<float>::quiet_NaN(),
+                           std::numeric_limits<float>::infinity(),
+                           -std::numeric_limits<float>::infinity()};
+  const Tensor flat = x.is_contiguous() ? x : x.as_strided({1}, {1}, 0);
+  flat.data_as<float>()[flat.numel() / 2] =
+      numbers[static_cast<size_t>(draw.of({0, 1, 2}))];
+}
+
+// `make(type)` is a function of an image, with its weights of this type. No
+// call of it stays with a routine or the interpreter.
+template <typename Make>
+void expect_right(Make make, const Tensor& x) {
+  const auto traced = [&](DType dtype) {
+    return fx::symbolic_trace(make(dtype), nn::Signature({nn::ArgSpec("x")}),
+                              "f");
+  };
+  const Value wanted = traced(DType::f64)->forward({x.to(DType::f64)});
+  const auto gm = traced(DType::f32);
+  for (CpuLevel level : testing::host_levels())
+    for (int threads : {1, 2}) {
+      SCOPED_TRACE(cpu_level_name(level));
+      compile(*gm, testing::options_for(level, threads));
+      const Tensor got = gm->forward({x}).as_tensor();
+      EXPECT_EQ(
+          testing::value_difference(got.to(DType::f64), wanted, 1e-5, 1e-4),
+          "");
+      EXPECT_THAT(report(*gm), Not(HasSubstr("not native")));
+    }
+}
+
+// What is done to the sums.
+inline Value finished(const Value& y, const Value& scale, int64_t kind) {
+  switch (kind) {
+    case 0:
+      return y;
+    case 1:
+      return F::relu(y * scale);
+    default:
+      return F::silu(y + scale) + 0.5;
+  }
+}
+
+}  // namespace fxjit::testing_windows
