@@ -134,3 +134,24 @@ def test_the_greater_of_two_sizes_in_an_exported_program(tmp_path):
     torch.export.save(program, tmp_path / "compared.pt2")
     model = fxjit.load(str(tmp_path / "compared.pt2"), threads=1)
     check_compared(model, lambda: [model.report()])
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, mask: torch.nn.functional.pad(x, (0, 0, 2, 1)) * 2,
+    lambda x, mask: torch.nn.functional.pad(mask, (1, 1, 2, 0), value=0.5),
+    lambda x, mask: torch.cat([mask.new_full((1, mask.shape[1]), 3.), mask * 2]),
+    lambda x, mask: mask.new_zeros(mask.shape[1], 2) + mask[0].unsqueeze(-1),
+], ids=["pad", "pad both", "new_full", "new_zeros"])
+def test_tensors_that_calls_make_of_sizes_keep_the_names(function):
+    class Calls(torch.nn.Module):
+        def forward(self, x, mask):
+            return function(x, mask)
+
+    length = Dim("length", min=2)
+    model = fxjit.compile(Calls().eval(), inputs(3, 9), threads=1,
+                          dynamic_shapes=({1: length}, {1: length}))
+    for size in (9, 12, 5):
+        args = inputs(3, size)
+        same(model(*args), function(*args))
+    assert len(model.report().kinds) == 1
+    assert not any(guard["specialises"] for guard in model.report().kinds[0]["guards"])
