@@ -50,16 +50,16 @@ TEST(Drivers, CallKernels) {
 
 // Arguments of the call's own are set for each call, others once.
 TEST(Drivers, CallPrimitivesOfOneDnn) {
-  // Of the size that sums of 75 products have in nets: the interpreter adds
+  // Of the size that sums of 100 products have in nets: the interpreter adds
   // them in another order.
-  const Value size = 0.12;
-  const Value first = random_tensor({12, 3, 5, 5}) * size,
-              second = random_tensor({24, 3, 5, 5}) * size,
+  const Value size = 0.1;
+  const Value first = random_tensor({12, 12, 3, 3}) * size,
+              second = random_tensor({12, 24, 3, 3}) * size,
               bias = random_tensor({24});
   const std::string driver = driver_of(
       [&](Value x) {
-        const Value y = F::conv2d(x, first, None, 1, 0, 1, 4);
-        return F::conv2d(y, second, bias, 2, 2, 1, 4);
+        const Value y = F::conv_transpose2d(x, first, None, 2, 1);
+        return F::conv_transpose2d(y, second, bias, 2, 1);
       },
       {channels_last({1, 19, 17, 12})});
   EXPECT_THAT(driver, HasSubstr("@dnnl_primitive_execute("));
