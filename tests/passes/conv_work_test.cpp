@@ -6,12 +6,12 @@
 namespace fxjit {
 namespace TEST_FILE {
 
-const Tensor kWindow = random_tensor({12, 6, 3, 3}, 3);
+const Tensor kWindow = random_tensor({12, 3, 3, 3}, 3);
 const Tensor kBias = random_tensor({12}, 4);
 const Tensor kInput = random_tensor({2, 12, 5, 4});
 
 Value grouped(const Value& x) {
-  return F::conv2d(x, kWindow, kBias, Value(1), Value(1), Value(1), Value(2));
+  return F::conv2d(x, kWindow, kBias, Value(1), Value(1), Value(1), Value(4));
 }
 
 template <typename Fn>

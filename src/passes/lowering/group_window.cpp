@@ -27,12 +27,9 @@ bool suits_groups(const ops::ConvParams& params, const Tensor& weight) {
   if (params.transposed || channels == 0) return false;
   const int64_t results = params.output[1] / params.groups;
   if (!fills_lanes(channels, results, params.output[1])) return false;
-  if (params.groups == 1)
-    return channels >= kFewestOfImage && channels <= kMostOfImage;
-  // Two vectors of four for 5 to 7 results take longer than the library.
-  constexpr int64_t kVector = 4;
-  const bool fits = results <= kVector || results >= 2 * kVector;
-  return fits && channels <= kMostOfGroup;
+  return params.groups > 1
+             ? channels <= kMostOfGroup
+             : channels >= kFewestOfImage && channels <= kMostOfImage;
 }
 
 // Results whose weights lie together: a group's, or the vectors of groups of
