@@ -1,5 +1,6 @@
-// What becomes of calls that take sizes with names (fxjit/size.h) and no tensor,
-// such as the zeros that padding adds, while another call is taken apart.
+// What becomes of calls that take sizes with names (fxjit/size.h) and no
+// tensor, such as the zeros that padding adds, while another call is taken
+// apart.
 #pragma once
 
 #include <span>
