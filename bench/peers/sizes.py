@@ -2,8 +2,9 @@
 
 Each contestant is a process of its own that has a model with named sizes, one
 thread. For each tuple of sizes, drawn at random, the processes take turns: the
-first call of these sizes, then the fastest of three more. What the first one took
-beyond that is its extra. Answers are compared with those of the first contestant.
+first call of these sizes, a second one, then the fastest of two more. What the first
+one took beyond that is its extra; that of the second one says how much of it is the
+machine's doing. Answers are compared with those of the first contestant.
 Prints a table in Markdown. "Kinds" are the programs with named sizes that the
 calls have needed (`Report.kinds`).
 
@@ -108,7 +109,8 @@ def contest(workload, contestant, folder, calls):
                 begin = time.perf_counter()
                 result = call(inputs)
                 times.append(1e3 * (time.perf_counter() - begin))
-            print(json.dumps({"first": times[0], "warm": min(times[1:]),
+            print(json.dumps({"first": times[0], "second": times[1],
+                              "warm": min(times[2:]),
                               "resident": resident_mb(),
                               "kinds": kinds(),
                               "sum": float(np.abs(result).mean())}),
@@ -157,16 +159,21 @@ def measure(workload, names, folder, count, calls=1 + WARM_CALLS):
 
 
 def row(workload, name, rows):
-    extra = sorted(each["first"] - each["warm"] for each in rows[3:])
-    near = sum(each["first"] <= 1.3 * each["warm"] for each in rows[3:])
+    def extra(call):
+        return sorted(each[call] - each["warm"] for each in rows[3:])
+
+    def near(call):
+        return sum(each[call] <= 1.3 * each["warm"] for each in rows[3:])
+
+    first, count = extra("first"), len(rows) - 3
     warm = statistics.median(each["warm"] for each in rows)
     at = min(len(rows) - 1, 50)
     return (f"| {workload}, {len(rows)} tuples, {name} | {warm:.1f} | "
-            f"{statistics.median(extra):.2f} | "
-            f"{extra[len(extra) * 9 // 10]:.2f} | "
-            f"{extra[len(extra) * 99 // 100]:.2f} | "
-            f"{100 * near // len(extra)}% | {rows[at]['resident']:.0f} | "
-            f"{rows[-1]['resident']:.0f} | {rows[-1]['kinds']} |")
+            f"{statistics.median(first):.2f} | {first[count * 9 // 10]:.2f} | "
+            f"{first[count * 99 // 100]:.2f} | {statistics.median(extra('second')):.2f} | "
+            f"{100 * near('first') / count:.1f}% | {100 * near('second') / count:.1f}% | "
+            f"{rows[at]['resident']:.0f} | {rows[-1]['resident']:.0f} | "
+            f"{rows[-1]['kinds']} |")
 
 
 def main():
@@ -188,12 +195,13 @@ def main():
         return contest(options.workloads[0], options.contestant,
                        options.folder, options.calls)
     unknown = set(options.workloads) - set(WORKLOADS)
-    if unknown or options.tuples < 8:
+    if unknown or options.tuples < 8 or options.calls < 3:
         parser.error(f"no workload: {', '.join(sorted(unknown))}" if unknown
-                     else "--tuples: 8 at least")
-    print("| work | warm call, ms | extra of a first call, median | p90 | p99 | "
-          "at most 1.3 warm calls | resident MB after 50 | at the end | kinds |")
-    print("|---|---|---|---|---|---|---|---|---|")
+                     else "--tuples: 8 at least; --calls: 3 at least")
+    print("| work | warm call, ms | extra of a first call, median | p90 | p99 | of a "
+          "second one | first calls of at most 1.3 warm ones | second ones | resident "
+          "MB after 50 | at the end | kinds |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     for workload in options.workloads or WORKLOADS:
         with tempfile.TemporaryDirectory() as made:
             folder = pathlib.Path(made)

@@ -7,6 +7,9 @@
 #include <functional>
 #include <thread>
 
+#include "fxjit/functions.h"
+#include "fxjit/fx/symbolic_trace.h"
+#include "fxjit/nn.h"
 #include "src/compile/compiled_module.h"
 #include "src/compile/size_kinds.h"
 #include "tests/compile/compile_testing.h"
