@@ -1,4 +1,4 @@
-// The interpreter's backend.
+// The interpreter's products.
 #include "kernels/kernels.h"
 #include "kernels/onednn/eager.h"
 #include "kernels/products/double_product.h"
@@ -11,9 +11,7 @@ bool eager_matmul(const ops::MatmulArgs& args) {
   return eager_double_product(args) || onednn::eager_matmul(args);
 }
 
-constexpr ops::Backend kBackend{eager_matmul};
-
-[[maybe_unused]] const bool given = (ops::set_backend(kBackend), true);
+[[maybe_unused]] const bool given = (ops::set_matmul_backend(eager_matmul), true);
 
 }  // namespace
 }  // namespace fxjit::kernels

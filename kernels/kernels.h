@@ -1,4 +1,5 @@
-// The kernels folder's entry: fast products for the interpreter (installed by ops::set_backend when the process starts), and the
+// The kernels folder's entry: fast products for the interpreter (installed by
+// src/ops/eager/backend.h when the process starts), and the
 // code of the steps of compiled programs that no loop skeleton computes. Called
 // by src/bind; src/compile asks for oneDNN's version and its fast half types.
 // It shows none of oneDNN's types.

@@ -8,6 +8,7 @@
 #include "src/check/reducer.h"
 #include "src/compile/compiled_module.h"
 #include "src/compile/environment.h"
+#include "src/ops/eager/backend.h"
 
 namespace fxjit {
 namespace checking {
@@ -229,6 +230,7 @@ CheckResult check_with(const fx::GraphModule& module,
                     ", got " + std::to_string(inputs.size()));
   check_options(options.compile);
   refuse_random(module.graph());
+  const ops::PlainWindows plain;
   return Check(module, inputs, options, std::move(hooks)).run();
 }
 

@@ -11,6 +11,7 @@ namespace fxjit {
 
 struct Environment {
   bool interpreter_only = false;      // FXJIT_BACKEND=interpreter
+  bool plain_windows = false;         // FXJIT_INTERPRETER=plain
   std::string dump_folder;            // FXJIT_DUMP
   std::vector<std::string> disabled;  // FXJIT_DISABLE=pass,pass
 };

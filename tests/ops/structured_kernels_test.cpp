@@ -69,18 +69,16 @@ bool counting_matmul(const ops::MatmulArgs& args) {
   return true;
 }
 
-constexpr ops::Backend kCounting{counting_matmul};
-
 // Ends with the backend that was there before.
 class CountingBackend {
  public:
   CountingBackend() { matmul_calls = 0; }
-  ~CountingBackend() { ops::set_backend(former_); }
+  ~CountingBackend() { ops::set_matmul_backend(former_); }
   CountingBackend(const CountingBackend&) = delete;
   CountingBackend& operator=(const CountingBackend&) = delete;
 
  private:
-  const ops::Backend& former_ = ops::set_backend(kCounting);
+  const ops::MatmulBackend former_ = ops::set_matmul_backend(counting_matmul);
 };
 
 TEST(Backend, ReplacesThePlainMatmulUntilRemoved) {
@@ -109,6 +107,37 @@ TEST(Backend, ConvolutionsAreItsProducts) {
     EXPECT_EQ(matmul_calls, 1);
   }
   EXPECT_EQ(conv().at({0, 0, 0, 0}), 4);
+}
+
+bool seven(const ops::OpCall& call, Value* result) {
+  if (call.tensor(0).dtype() != DType::f32) return false;
+  *result = Tensor::full(ops::infer(call).as_tensor().sizes(), 7);
+  return true;
+}
+
+TEST(Backend, ComputesWindowsUnlessPlainOnesAreAskedFor) {
+  const Tensor x = Tensor::full({1, 1, 4, 4}, 1);
+  const Tensor w = Tensor::full({1, 1, 2, 2}, 1);
+  const auto conv = [&](DType dtype) {
+    return nn::functional::conv2d(x.to(dtype), w.to(dtype))
+        .as_tensor()
+        .at({0, 0, 0, 0});
+  };
+  const auto pool = [&] {
+    return nn::functional::max_pool2d(x, 2).as_tensor().at({0, 0, 1, 1});
+  };
+  const ops::WindowBackend former = ops::set_window_backend(seven);
+  EXPECT_EQ(conv(DType::f32), 7);
+  EXPECT_EQ(pool(), 7);
+  EXPECT_EQ(conv(DType::f64), 4);
+  {
+    const ops::PlainWindows plain;
+    EXPECT_EQ(conv(DType::f32), 4);
+    EXPECT_EQ(pool(), 1);
+  }
+  EXPECT_EQ(pool(), 7);
+  ops::set_window_backend(former);
+  EXPECT_EQ(pool(), 1);
 }
 
 TEST(PlainConv, EqualsDirectSumsInDouble) {

@@ -2,6 +2,9 @@
 
 import os
 
+# The interpreter computes convolutions and pooling by plain loops, as in C++'s tests.
+os.environ.setdefault("FXJIT_INTERPRETER", "plain")
+
 
 def pytest_collection_modifyitems(items):
     shards = int(os.environ.get("FXJIT_SHARDS", "1"))

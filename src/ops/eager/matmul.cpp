@@ -120,7 +120,7 @@ void plain_matmul(const MatmulArgs& args) {
 }
 
 void run_matmul(const MatmulArgs& args) {
-  const auto kernel = backend().matmul;
+  const MatmulBackend kernel = matmul_backend();
   if (kernel && kernel(args)) return;
   plain_matmul(args);
 }

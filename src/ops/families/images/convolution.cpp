@@ -1,5 +1,6 @@
 // Convolutions of 1 to 3 spatial dims and their transposes: reading of the
 // arguments, shape rules with torch's messages, eager function.
+#include "src/ops/eager/backend.h"
 #include "src/ops/eager/convolution.h"
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
@@ -190,6 +191,8 @@ Value infer_conv(const OpCall& call) {
 Value eager_conv(const OpCall& call) {
   const ConvParams params = conv_params(call);
   const Tensor& input = call.tensor(0);
+  if (numel(params.output) > 0)
+    if (std::optional<Value> made = window_by_backend(call)) return *made;
   const Tensor out = Tensor::empty(params.output, input.dtype());
   if (out.numel() > 0)
     run_conv(params, params.batched ? input : with_batch(input), call.tensor(1),

@@ -1,4 +1,5 @@
 // Max and average pooling.
+#include "src/ops/eager/backend.h"
 #include "src/ops/eager/pooling.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/ops/table/families.h"
@@ -115,6 +116,8 @@ Value infer_pool(const OpCall& call) {
 
 Value eager_pool(const OpCall& call) {
   const PoolParams params = pool_params(call);
+  if (numel(params.output) > 0)
+    if (std::optional<Value> made = window_by_backend(call)) return *made;
   const Tensor input =
       params.batched ? call.tensor(0) : with_batch(call.tensor(0));
   Tensor out = Tensor::empty(params.output, input.dtype());
