@@ -33,6 +33,9 @@ struct StepReport {
   std::string kernel;  // Which routine or primitive; "generated" for code.
   std::vector<NodeReport> nodes;
   std::string reason;  // Why it is not native; empty if it is.
+  // How a convolution or pooling is computed, and why so: "window over planes:
+  // one filter for each channel". Empty for other steps.
+  std::string way = {};
   // Median of a call, and its share of all steps; 0 if not measured.
   double microseconds = 0;
   double share = 0;

@@ -12,7 +12,7 @@ namespace fxjit::kernels {
 class ImageConv : public RowConv {
  public:
   static constexpr weights::Reader kReader = weights::Reader::image_convolution;
-  // For the convolutions of which program::is_image_convolution() is true.
+  // For the convolutions of which passes::is_image_convolution() is true.
   ImageConv(const ops::ConvParams& params, const Tensor& input,
             const Tensor& weight)
       : RowConv(params, input, weight), channel_step_(input.strides()[1]) {}

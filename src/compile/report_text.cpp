@@ -20,6 +20,7 @@ std::string step_line(size_t number, const StepReport& step) {
   if (!step.nodes.empty()) text += "  <-";
   for (const NodeReport& node : step.nodes) text += " %" + node.name;
   if (!step.reason.empty()) text += ": " + step.reason;
+  if (!step.way.empty()) text += "  [" + step.way + "]";
   if (step.share > 0) {
     char share[32];
     std::snprintf(share, sizeof share, "  %.1f%%", step.share * 100);
@@ -88,6 +89,7 @@ Json step_json(const StepReport& step) {
           {"kernel", step.kernel},
           {"nodes", std::move(nodes)},
           {"reason", step.reason},
+          {"way", step.way},
           {"microseconds", step.microseconds},
           {"share", step.share},
           {"body", step.body},

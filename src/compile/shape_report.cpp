@@ -31,6 +31,7 @@ StepReport native_step(const program::StepTimes::Row& row,
   report.label = row.step->label;
   report.body = row.body;
   report.kernel = "generated";
+  report.way = passes::image_way_text(row.step->way);
   if (row.external) {
     report.by = row.external->computed_by();
     report.kernel = row.external->describe();

@@ -19,6 +19,7 @@
 #include "fxjit/fx/graph.h"
 #include "fxjit/tensor.h"
 #include "src/passes/fusing/apart.h"
+#include "src/passes/lowering/image_way_text.h"
 #include "src/support/memory/shared_value.h"
 
 namespace fxjit::passes {
@@ -48,6 +49,8 @@ struct Region {
   support::SharedValue<std::vector<std::string>> nodes;
   // For each input that another region computes, why it is not computed here.
   std::vector<Apart> apart;
+  // How the convolution or pooling among its calls is computed.
+  ImageWay way = ImageWay::none;
   // Regions with equal numbers (twins.h) compute the same of their inputs. -1:
   // not known.
   int32_t twin = -1;

@@ -10,6 +10,8 @@ namespace {
 
 // One name, or a tuple of several.
 constexpr std::string_view kOrigin = "origin";
+// The number of an ImageWay.
+constexpr std::string_view kWay = "way";
 
 }  // namespace
 
@@ -62,6 +64,15 @@ std::vector<fx::NodePtr> calls_between(std::span<const fx::NodePtr> inputs,
 void copy_origins(const fx::Node& node, fx::Node& copy) {
   const Value* const origin = node.meta().find(kOrigin);
   copy.meta().set(kOrigin, origin ? *origin : Value(node.name()));
+}
+
+void set_way(fx::Node& node, ImageWay way) {
+  node.meta().set(kWay, static_cast<int64_t>(way));
+}
+
+ImageWay way_of(const fx::Node& node) {
+  const Value* const way = node.meta().find(kWay);
+  return way ? static_cast<ImageWay>(way->as_int()) : ImageWay::none;
 }
 
 }  // namespace fxjit::passes

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fxjit/fx/node.h"
+#include "src/passes/lowering/image_way_text.h"
 
 namespace fxjit::passes {
 
@@ -29,5 +30,10 @@ std::vector<fx::NodePtr> calls_between(std::span<const fx::NodePtr> inputs,
 
 // States that `copy`, made by the builder, stands for what `node` stands for.
 void copy_origins(const fx::Node& node, fx::Node& copy);
+
+// How the convolution or pooling of which `node` is a part is computed; none
+// for other nodes.
+void set_way(fx::Node& node, ImageWay way);
+ImageWay way_of(const fx::Node& node);
 
 }  // namespace fxjit::passes

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernels/convolution/image_conv.h"
-#include "src/program/convolution/rules.h"
+#include "src/passes/lowering/image_way.h"
 #include "tests/kernels/conv_last_util.h"
 
 namespace fxjit::kernels::testing {
@@ -50,7 +50,7 @@ TEST(ImageConvLoops, EveryLevelEqualsDoublePrecision) {
                            {1, 1}};
           for (bool channels_last : {false, true}) {
             const LastCall call(c, channels_last);
-            ASSERT_TRUE(program::is_image_convolution(call.params, call.input,
+            ASSERT_TRUE(passes::is_image_convolution(call.params, call.input,
                                                       call.weight));
             expect_level(ImageConv(call.params, call.input, call.weight), call,
                          level);

@@ -114,6 +114,7 @@ class Fuser {
           *member, [&](fx::NodePtr n) { return inner.at(n); });
       inner[member] = copy;
       note_origin(region, *member);
+      if (region.way == ImageWay::none) region.way = way_of(*member);
       if (!used_outside(*member, index)) continue;
       results.push_back(copy);
       vals.push_back(member->val());

@@ -2,6 +2,7 @@
 // there is no fast code for them.
 #include "src/ops/eager/convolution.h"
 #include "src/passes/channels_last.h"
+#include "src/passes/lowering/image_way.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
@@ -9,12 +10,6 @@
 
 namespace fxjit::passes {
 namespace {
-
-// One filter for each channel of [N, C, L].
-bool is_depthwise_line(const ops::ConvParams& params, const Tensor& weight) {
-  return params.spatial == 1 && !params.transposed &&
-         params.groups == weight.sizes()[0] && weight.sizes()[1] == 1;
-}
 
 // sum over k of weight[c, k] * padded[n, c, i * stride + k * dilation]: views
 // of the padded input, one for each k, so that memory is read in its order.
@@ -44,15 +39,6 @@ Value depthwise_line(GraphBuilder& b, const ops::ConvParams& params,
 }
 
 // A product of each place's channels with the weights.
-bool is_pointwise(const ops::ConvParams& params, const Tensor& weight) {
-  if (params.transposed || params.groups != 1) return false;
-  for (int i = 0; i < params.spatial; ++i)
-    if (weight.sizes()[2 + i] != 1 || params.pad_before[i] != 0 ||
-        params.pad_after[i] != 0)
-      return false;
-  return true;
-}
-
 Value pointwise(GraphBuilder& b, const ops::ConvParams& params,
                 const ValueList& args) {
   Value x = args[0];
@@ -67,17 +53,6 @@ Value pointwise(GraphBuilder& b, const ops::ConvParams& params,
   // planes would leave them planes.
   x = with_last_dim_dense(b, channels_to_back(b, x));
   return call(b, "linear", {x, weight, args[2]});
-}
-
-// A transposed convolution whose windows lie side by side.
-bool is_spread(const ops::ConvParams& params, const Tensor& weight) {
-  if (!params.transposed || params.groups != 1) return false;
-  for (int i = 0; i < params.spatial; ++i)
-    if (params.stride[i] != weight.size(2 + i) || params.dilation[i] != 1 ||
-        params.pad_before[i] != 0 || params.pad_after[i] != 0 ||
-        params.output_padding[i] != 0)
-      return false;
-  return true;
 }
 
 // The product of each place's channels with the weights of all taps, of which
@@ -156,37 +131,58 @@ Value without_thin_dim(GraphBuilder& b, const ops::ConvParams& params,
               {f32_convolution(b, without_dim(params, dim), args), 2 + dim});
 }
 
+Value winograd(GraphBuilder& b, const ops::ConvParams& params,
+               const ValueList& args) {
+  const Value sums = lower_winograd(b, params, args[0], args[1]);
+  const Value& bias = args[2];
+  return channels_to_front(
+      b, bias.is_none() ? sums : call(b, "add", {sums, bias}));
+}
+
+Value made_by(GraphBuilder& b, ImageWay way, const ops::ConvParams& params,
+              const ValueList& args) {
+  switch (way) {
+    case ImageWay::taps_side_by_side:
+      return channels_to_front(b, spread(b, params, args));
+    case ImageWay::few_planes:
+    case ImageWay::filter_planes:
+    case ImageWay::filter_channels:
+      return lower_window(b, way, params, args);
+    case ImageWay::line_rows:
+      return lower_line_windows(b, params, args);
+    case ImageWay::shifted_views:
+      return depthwise_line(b, params, args);
+    case ImageWay::element_planes:
+      return lower_plane_product(b, params, args);
+    case ImageWay::element_channels:
+      return channels_to_front(b, pointwise(b, params, args));
+    case ImageWay::winograd:
+      return winograd(b, params, args);
+    case ImageWay::narrow_groups:
+    case ImageWay::narrow_image:
+      return lower_group_window(b, params, args);
+    case ImageWay::window_rows:
+      if (const Value sums = lower_window_product(b, params, args);
+          !sums.is_none())
+        return channels_to_front(b, sums);
+      break;
+    default:
+      break;
+  }
+  const GraphBuilder::WayScope scope(
+      b, way == ImageWay::window_rows ? ImageWay::changing_weights : way);
+  return channels_to_front(b, conv_last(b, params, args));
+}
+
 // Input with its batch dim; a bias is a tensor or none.
 Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
                       const ValueList& args) {
   if (const int dim = thin_dim(params, val_of(args[0]), val_of(args[1]));
       dim >= 0)
     return without_thin_dim(b, params, args, dim);
-  if (is_spread(params, val_of(args[1])))
-    return channels_to_front(b, spread(b, params, args));
-  if (const Value window = lower_window(b, params, args); !window.is_none())
-    return window;
-  if (const Value line = lower_line_windows(b, params, args); !line.is_none())
-    return line;
-  if (is_depthwise_line(params, val_of(args[1])))
-    return depthwise_line(b, params, args);
-  const bool one_element = is_pointwise(params, val_of(args[1]));
-  if (one_element)
-    if (const Value planes = lower_plane_product(b, params, args);
-        !planes.is_none())
-      return planes;
-  if (Value sums = lower_winograd(b, params, args[0], args[1]);
-      !sums.is_none()) {
-    if (!args[2].is_none()) sums = call(b, "add", {sums, args[2]});
-    return channels_to_front(b, sums);
-  }
-  if (one_element) return channels_to_front(b, pointwise(b, params, args));
-  if (const Value window = lower_group_window(b, params, args);
-      !window.is_none())
-    return window;
-  const Value product = lower_window_product(b, params, args);
-  return channels_to_front(
-      b, product.is_none() ? conv_last(b, params, args) : product);
+  const ImageWay way = conv_way(b, params, args);
+  const GraphBuilder::WayScope scope(b, way);
+  return made_by(b, way, params, args);
 }
 
 }  // namespace

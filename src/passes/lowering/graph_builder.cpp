@@ -302,6 +302,7 @@ Value GraphBuilder::append(const ops::Op& op, const ValueList& args,
     node->set_module_stack(origin_->module_stack());
     copy_origins(*origin_, *node);
   }
+  if (way_ != ImageWay::none && &op != &materialize_op()) set_way(*node, way_);
   if (mergeable) known_calls_.emplace(hash, node);
   return proxies_of(node);
 }

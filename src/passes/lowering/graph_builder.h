@@ -10,11 +10,13 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "fxjit/op.h"
 #include "fxjit/proxy_base.h"
 #include "src/fx/control_flow/functions.h"
+#include "src/passes/lowering/image_way_text.h"
 #include "src/passes/lowering/weight_recipes.h"
 #include "src/passes/model_graph.h"
 
@@ -80,6 +82,20 @@ class GraphBuilder {
   // The captured node that all nodes made from now on stand for.
   void set_origin(const fx::Node* captured) { origin_ = captured; }
   const fx::Node* origin() const { return origin_; }
+  // While one lives, the nodes that are made are of a convolution or pooling
+  // that is computed so. Copies of its operands are not.
+  class WayScope {
+   public:
+    WayScope(GraphBuilder& builder, ImageWay way)
+        : builder_(builder), before_(std::exchange(builder.way_, way)) {}
+    ~WayScope() { builder_.way_ = before_; }
+    WayScope(const WayScope&) = delete;
+    WayScope& operator=(const WayScope&) = delete;
+
+   private:
+    GraphBuilder& builder_;
+    const ImageWay before_;
+  };
 
   // Handles a call that writes its first argument: what it returns takes the
   // place of the call. Without a handler such calls are refused.
@@ -178,6 +194,7 @@ class GraphBuilder {
   std::unordered_multimap<size_t, Folded> folded_;
   WeightRecipes recipes_;
   const fx::Node* origin_ = nullptr;
+  ImageWay way_ = ImageWay::none;
   WriteHandler on_write_;
   ControlHandler on_control_;
   int64_t calls_ = 0;

@@ -1,5 +1,6 @@
 // Windows whose results sum the few channels of a group, or of a whole image.
 #include "src/passes/channels_last.h"
+#include "src/passes/lowering/image_way.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
@@ -10,27 +11,6 @@ namespace {
 
 // Vectors that levels have alike.
 constexpr int64_t kLine = 16;
-
-// Whether vectors of four floats, the narrowest, have results of one group, or
-// channels of groups that have as many.
-bool fills_lanes(int64_t channels, int64_t results, int64_t all) {
-  constexpr int64_t kNarrowest = 4;
-  return all >= kNarrowest &&
-         (results >= kNarrowest || (results == 2 && channels == results));
-}
-
-bool suits_groups(const ops::ConvParams& params, const Tensor& weight) {
-  // The loops of kernels/convolution are faster for images of fewer channels,
-  // products over windows for those of more.
-  constexpr int64_t kMostOfGroup = 16, kFewestOfImage = 5, kMostOfImage = 15;
-  const int64_t channels = weight.size(1);
-  if (params.transposed || channels == 0) return false;
-  const int64_t results = params.output[1] / params.groups;
-  if (!fills_lanes(channels, results, params.output[1])) return false;
-  return params.groups > 1
-             ? channels <= kMostOfGroup
-             : channels >= kFewestOfImage && channels <= kMostOfImage;
-}
 
 // Results whose weights lie together: a group's, or the vectors of groups of
 // few.
@@ -70,11 +50,7 @@ Value image_of(GraphBuilder& b, const ops::ConvParams& params, const Value& x) {
 
 Value lower_group_window(GraphBuilder& b, const ops::ConvParams& params,
                          const ValueList& args) {
-  const Tensor weight = val_of(args[1]);
-  if (!suits_groups(params, weight)) return {};
-  Dims taps;
-  for (int i = 0; i < params.spatial; ++i) taps.push_back(weight.size(2 + i));
-  if (numel(taps) == 0) return {};
+  const Dims taps = taps_of(params, val_of(args[1]));
   const int64_t results = params.output[1];
   const Value blocks =
       in_blocks(b, args[1], block_of(results / params.groups, results));

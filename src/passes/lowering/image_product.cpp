@@ -5,35 +5,15 @@
 #include "src/ops/eager/convolution.h"
 #include "src/passes/channels_last.h"
 #include "src/passes/fusing/loop_facts.h"
+#include "src/passes/lowering/image_way.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
 
 namespace fxjit::passes {
-namespace {
-
-// Whether the image lies in planes that a product can read as the rows of a
-// matrix: places dense, and enough of them that a last panel of columns that is
-// not full costs little.
-bool suits_plane_product(GraphBuilder& b, const ops::ConvParams& params,
-                         const Value& x) {
-  constexpr int64_t kLeastPlaces = 192;
-  const Tensor image = val_of(x);
-  const int rank = image.dim();
-  Size places = 1;
-  for (int d = 2; d < rank; ++d) places *= image.size(d);
-  return b.options().lowering->plane_windows && params.spatial >= 1 &&
-         std::ranges::all_of(params.stride, [](Size s) { return s == 1; }) &&
-         !is_channels_last(image) && image.stride(-1) == 1 &&
-         uniform_stride(image.sizes(), image.strides(), 2, rank) == 1 &&
-         places >= kLeastPlaces;
-}
-
-}  // namespace
 
 Value lower_plane_product(GraphBuilder& b, const ops::ConvParams& params,
                           const ValueList& args) {
-  if (!suits_plane_product(b, params, args[0])) return {};
   Value weight = args[1];
   for (int i = 0; i < params.spatial; ++i)
     weight = call(b, "squeeze", {weight, -1});
@@ -70,15 +50,6 @@ WindowRows rows_of(GraphBuilder& b, const ops::ConvParams& params,
   rows.before = params.pad_before, rows.after = params.pad_after;
   rows.output = params.output;
   return rows;
-}
-
-// Whether the taps along a row are one run of memory for each place.
-bool are_runs(const WindowRows& rows) {
-  const Tensor image = val_of(rows.image);
-  const int last = rows.taps.size() - 1;
-  return rows.taps[last] > 1 && rows.before[last] == 0 &&
-         rows.after[last] == 0 && rows.dilation[last] == 1 &&
-         image.stride(-1) == 1 && image.stride(-2) == image.size(-1);
 }
 
 // These taps as channels, of places that overlap.
@@ -124,26 +95,14 @@ void go_down(GraphBuilder& b, WindowRows& rows) {
   std::swap(rows.output[2], rows.output[3]);
 }
 
-// Whether tiles over windows are faster than oneDNN: its direct convolutions
-// take a tenth of the time more. With shorter runs of memory the loop over one
-// of them is too short.
-bool suits_window_product(GraphBuilder& b, const ops::ConvParams& params,
-                          const ValueList& args) {
-  return b.options().lowering->plane_windows && b.constant_of(args[1]) &&
-         val_of(args[1]).dtype() == DType::f32 && !params.transposed &&
-         params.groups == 1 && params.spatial >= 1;
-}
-
 }  // namespace
 
 Value lower_window_product(GraphBuilder& b, const ops::ConvParams& params,
                            const ValueList& args) {
-  constexpr int64_t kShortestRun = 16;
-  if (!suits_window_product(b, params, args)) return {};
   WindowRows rows = rows_of(b, params, args);
-  const bool runs = are_runs(rows), down = !runs && goes_down(rows);
+  const bool runs = are_runs(params, val_of(args[0]), val_of(args[1]));
+  const bool down = !runs && goes_down(rows);
   if (runs) join_runs(b, rows);
-  if (val_of(rows.image).size(-1) < kShortestRun) return {};
   if (down) go_down(b, rows);
   const Value filter = b.call(materialize_op(), {rows.weight});
   if (!b.constant_of(filter)) return {};

@@ -202,6 +202,7 @@ Value typed(GraphBuilder& b, const Value& sums, const Value& dtype) {
 
 Value lower_by_channel(GraphBuilder& b, const ValueList& args, Window window,
                        const Tensor& filter) {
+  const GraphBuilder::WayScope scope(b, ImageWay::shifted_views);
   const Value &x = args[0], &zero = args[7];
   const Value image = channels_to_back(b, x);
   const Tensor* const known = b.constant_of(zero);
@@ -260,6 +261,7 @@ Value lower_integer_conv(GraphBuilder& b, const ops::Op&,
   if (sums.is_none()) {
     const Value image =
         with_last_dim_dense(b, padded_image(b, x, window, zero));
+    const GraphBuilder::WayScope scope(b, ImageWay::window_rows);
     sums = b.call(contract_op(),
                   {windows_of(b, image, window), Value::list({matrix})});
   }

@@ -9,19 +9,6 @@
 namespace fxjit::passes {
 namespace {
 
-bool fits(const GraphBuilder& b, const ops::ConvParams& params,
-          const Tensor& line, const Value& weight) {
-  if (params.spatial != 1 || params.transposed || params.groups != 1 ||
-      params.dilation[0] != 1 || params.pad_before[0] != 0 ||
-      params.pad_after[0] != 0 || !b.constant_of(weight))
-    return false;
-  const Size channels = line.size(1);
-  const bool ordered = channels == 1
-                           ? line.stride(2) == 1
-                           : line.stride(1) == 1 && line.stride(2) == channels;
-  return ordered;
-}
-
 // [features, window * channels] in the order of the input's memory: numbers
 // that are made when they are packed, and not kept.
 Tensor in_memory_order(const Tensor& weight) {
@@ -46,7 +33,6 @@ Tensor turned_once(const GraphBuilder& b, const Tensor& weight) {
 Value lower_line_windows(GraphBuilder& b, const ops::ConvParams& params,
                          const ValueList& args) {
   const Tensor line = val_of(args[0]), weight = val_of(args[1]);
-  if (!fits(b, params, line, args[1])) return {};
   const Size channels = line.size(1), depth = channels * weight.size(2);
   const Dims sizes{params.output[0], params.output[2], depth};
   const Dims strides{line.stride(0), params.stride[0] * line.stride(2), 1};

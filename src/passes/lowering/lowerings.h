@@ -6,6 +6,7 @@
 #include "src/ops/eager/convolution.h"
 #include "src/ops/eager/pooling.h"
 #include "src/passes/lowering/graph_builder.h"
+#include "src/passes/lowering/image_way_text.h"
 
 namespace fxjit::passes {
 
@@ -74,22 +75,21 @@ Value lower_plane_sums(GraphBuilder& builder, const Value& input,
 // or equal batches of matrices, with even strides. None if they are that
 // already.
 LowerFn lower_doubles;
-// A convolution over lines whose windows are contiguous in memory, as a
-// product. `args` are the input with its batch, weight and bias. None for
-// others.
+// Convolutions by the way that conv_way() chose, of input with its batch, weight
+// and bias. Over lines whose windows are runs of memory, as a product.
 Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
                          const ValueList& args);
-// A convolution in which each filter has a channel of its own, by window_op().
-// `args` as above. None for others.
-Value lower_window(GraphBuilder& builder, const ops::ConvParams& params,
-                   const ValueList& args);
-// Convolutions of few channels, in groups or of a whole image, by window_op(),
-// to results that are innermost. `args` as above. None for others.
+// By window_op(), to [N, C_out, ...]: filters of a channel of their own, or few
+// channels over planes.
+Value lower_window(GraphBuilder& builder, ImageWay way,
+                   const ops::ConvParams& params, const ValueList& args);
+// Of few channels, in groups or of a whole image, by window_op(), to results
+// that are innermost.
 Value lower_group_window(GraphBuilder& builder, const ops::ConvParams& params,
                          const ValueList& args);
-// A convolution of windows of one element over planes, which stay planes, by
-// plane_product_op(), and one whose windows are rows of a product, by
-// window_product_op(), to [N, ..., C_out]. `args` as above. None for others.
+// Windows of one element over planes, which stay planes, by plane_product_op(),
+// and windows as rows of a product, by window_product_op(), to
+// [N, ..., C_out]; none where weights cannot be put in order once.
 Value lower_plane_product(GraphBuilder& builder, const ops::ConvParams& params,
                           const ValueList& args);
 Value lower_window_product(GraphBuilder& builder, const ops::ConvParams& params,
@@ -98,8 +98,10 @@ Value lower_window_product(GraphBuilder& builder, const ops::ConvParams& params,
 // none for others.
 Value lower_pool_window(GraphBuilder& builder, const ops::PoolParams& params,
                         const Value& input);
-// A 3x3 convolution of [N, C, H, W] by winograd_op(), if that is less work;
-// none for others.
+// Whether a convolution is 3x3 of [N, C, H, W] and less work by winograd_op(),
+// and its sums [N, H, W, C_out] by it.
+bool pays_winograd(const GraphBuilder& builder, const ops::ConvParams& params,
+                   const Value& weight);
 Value lower_winograd(GraphBuilder& builder, const ops::ConvParams& params,
                      const Value& input, const Value& weight);
 // The sums of a 3x3 convolution of stride 1 of integers of 8 bits, [N, H, W, C]

@@ -6,6 +6,7 @@
 
 #include "src/ops/eager/pooling.h"
 #include "src/passes/channels_last.h"
+#include "src/passes/lowering/image_way.h"
 #include "src/passes/lowering/lower.h"
 #include "src/passes/lowering/lowerings.h"
 #include "src/passes/lowering/window_combine.h"
@@ -24,57 +25,6 @@ Value channels_side_by_side(GraphBuilder& b, const Value& x) {
   return channels_to_front(b, with_last_dim_dense(b, channels_to_back(b, x)));
 }
 
-// One filter for each result, of a channel of its own.
-bool has_own_channels(const ops::ConvParams& params, const Tensor& input,
-                      const Tensor& weight) {
-  return !params.transposed && params.groups > 1 &&
-         params.groups == input.size(1) && weight.size(1) == 1;
-}
-
-// Whether vectors of results that lie side by side have all results of their
-// channels, whatever the level.
-bool suits_lanes(const ops::ConvParams& params, const Tensor& input) {
-  constexpr int64_t kWidest = 16;
-  const int64_t channels = input.size(1), results = params.output[1];
-  return results == channels ||
-         (results >= kWidest &&
-          (results == 2 * channels || results == 4 * channels));
-}
-
-// Whether the input is images or volumes, in planes whose columns lie side by
-// side, and windows have enough places in a row: fewer leave lanes of vectors
-// empty.
-bool are_planes(const Tensor& input, const Dims& output) {
-  constexpr int64_t kLeastColumns = 8;
-  return input.dtype() == DType::f32 && input.dim() > 3 &&
-         input.stride(-1) == 1 && !is_channels_last(input) &&
-         output[output.size() - 1] >= kLeastColumns;
-}
-
-// Taps of a convolution and of pooling, over planes and with channels
-// innermost: the code has all of them one after the other.
-struct MostTaps {
-  int64_t products, elements;
-};
-constexpr MostTaps kMostOfPlanes{24, 49}, kMostOfChannels{121, 225};
-
-// Whether the loops over planes suit the window: elements that are more than
-// two apart are gathered, and each tap of a large window is read by itself.
-bool suits_planes(const Dims& taps, const Dims& stride, int64_t most_taps) {
-  constexpr int64_t kMostStride = 2;
-  return numel(taps) <= most_taps && stride[stride.size() - 1] <= kMostStride;
-}
-
-// Whether planes are turned on the way.
-bool suits_turned_planes(const ops::ConvParams& params, const Tensor& input,
-                         const Dims& taps) {
-  constexpr int64_t kLanes = 8;
-  return params.spatial == 2 && params.output[1] == input.size(1) &&
-         input.size(1) >= kLanes && input.size(-1) >= kLanes &&
-         numel(taps) >= kLeastTurnedTaps &&
-         suits_planes(taps, params.stride, kMostOfChannels.products);
-}
-
 // The weights in the order [taps..., C].
 Value taps_first(GraphBuilder& b, const Value& weight) {
   const int rank = val_of(weight).dim();
@@ -84,12 +34,6 @@ Value taps_first(GraphBuilder& b, const Value& weight) {
   const Value turned =
       b.call(materialize_op(), {call(b, "permute", {weight, back})});
   return call(b, "permute", {turned, front});
-}
-
-Dims taps_of(const ops::ConvParams& params, const Tensor& weight) {
-  Dims taps;
-  for (int i = 0; i < params.spatial; ++i) taps.push_back(weight.size(2 + i));
-  return taps;
 }
 
 Value products(GraphBuilder& b, const ops::ConvParams& params,
@@ -103,24 +47,6 @@ Value products(GraphBuilder& b, const ops::ConvParams& params,
                            params.pad_before, params.pad_after, params.dilation,
                            params.output, channels_inner, 0, 0});
   return channels_inner ? channels_to_front(b, sums) : sums;
-}
-
-// Dense convolutions over planes with few channels and results: a product has
-// too short rows and too few columns for them.
-bool is_small(const ops::ConvParams& params, const Tensor& input,
-              const Tensor& weight) {
-  constexpr int64_t kMostFeatures = 8, kMostOfOne = 64;
-  // A kernel has all taps one after the other: 27 take 80 ms to compile, 60
-  // take 160, which few features do not bring in.
-  constexpr int64_t kMostTaps = 36, kMostTapsOfOne = 75;
-  const Dims taps = taps_of(params, weight);
-  const bool large = weight.size(1) == 1 && numel(taps) >= kLeastTurnedTaps;
-  const int64_t most = large ? kMostOfOne : kMostFeatures;
-  const int64_t most_taps = large ? kMostTapsOfOne : kMostTaps;
-  return !params.transposed && params.groups == 1 && params.spatial == 2 &&
-         numel(taps) > 1 && weight.size(1) > 0 && weight.size(0) <= most &&
-         are_planes(input, params.output) &&
-         suits_planes(taps, params.stride, most_taps / weight.size(1));
 }
 
 // The channels are a dim of taps.
@@ -140,20 +66,10 @@ Value small_products(GraphBuilder& b, ops::ConvParams params,
 
 }  // namespace
 
-Value lower_window(GraphBuilder& b, const ops::ConvParams& params,
-                   const ValueList& args) {
-  const Tensor input = val_of(args[0]), weight = val_of(args[1]);
-  const Dims taps = taps_of(params, weight);
-  if (b.options().lowering->plane_windows && is_small(params, input, weight))
-    return small_products(b, params, args);
-  if (!has_own_channels(params, input, weight) || numel(taps) == 0) return {};
-  if (b.options().lowering->plane_windows && are_planes(input, params.output) &&
-      (suits_planes(taps, params.stride, kMostOfPlanes.products) ||
-       suits_turned_planes(params, input, taps)))
-    return products(b, params, args, false);
-  if (!suits_lanes(params, input) || numel(taps) > kMostOfChannels.products ||
-      (params.spatial == 1 && !is_channels_last(input)))
-    return {};
+Value lower_window(GraphBuilder& b, ImageWay way,
+                   const ops::ConvParams& params, const ValueList& args) {
+  if (way == ImageWay::few_planes) return small_products(b, params, args);
+  if (way == ImageWay::filter_planes) return products(b, params, args, false);
   ValueList last = args;
   last[0] = channels_side_by_side(b, args[0]);
   return products(b, params, last, true);
@@ -230,9 +146,10 @@ Dims pad_after(const ops::PoolParams& params, const Tensor& input) {
 // The sum or the greatest element of each window.
 Value combined(GraphBuilder& b, const ops::PoolParams& params, const Value& x) {
   const Tensor input = val_of(x);
-  const bool planes =
-      b.options().lowering->plane_windows && are_planes(input, params.output) &&
-      suits_planes(params.kernel, params.stride, kMostOfPlanes.elements);
+  const ImageWay way =
+      pool_way(b, input, params.output, params.kernel, params.stride);
+  const GraphBuilder::WayScope scope(b, way);
+  const bool planes = way == ImageWay::pool_planes;
   const WindowCombine combine =
       params.average ? WindowCombine::sums : WindowCombine::maximum;
   const Value result = b.call(
@@ -252,10 +169,10 @@ bool is_whole(const ops::PoolParams& params, const Tensor& input, int dim) {
 // The most taps, no more than the code may have, of windows of which others of
 // `taps` are made; 1 for none.
 int64_t part_of(int64_t taps) {
-  if (taps <= kMostOfChannels.elements) return taps;
+  if (taps <= kMostElementTaps) return taps;
   int64_t part = 2;
   while (part * part < taps || taps % part != 0) ++part;
-  return part <= kMostOfChannels.elements ? part : 1;
+  return part <= kMostElementTaps ? part : 1;
 }
 
 // The same of windows along dim `dim` alone. More taps than the code may have
@@ -292,7 +209,7 @@ Value lower_pool_window(GraphBuilder& b, const ops::PoolParams& params,
                         const Value& x) {
   const Tensor input = val_of(x);
   Value result = x;
-  if (numel(params.kernel) <= kMostOfChannels.elements) {
+  if (numel(params.kernel) <= kMostElementTaps) {
     result = combined(b, params, x);
   } else {
     for (int d = 0; d < params.spatial; ++d)

@@ -129,20 +129,24 @@ Value lower_integer_winograd(GraphBuilder& b, const Value& image,
               pays_for_integers,
               {t.size(0), rows, columns, filter.size(1), filter.size(0)}) != 0;
   if (!pays) return {};
+  const GraphBuilder::WayScope scope(b, ImageWay::winograd);
   return b.call(winograd_op(), {image, weight, before, after, outside});
+}
+
+bool pays_winograd(const GraphBuilder& b, const ops::ConvParams& params,
+                   const Value& weight) {
+  const Tensor filter = val_of(weight);
+  if (b.options().lowering->direct_convolutions || !b.is_constant(weight) ||
+      filter.dtype() != DType::f32 || !has_transform(params, filter))
+    return false;
+  const Dims& out = params.output;
+  return decided("whether a convolution is computed by Winograd's transforms",
+                 is_worth_it,
+                 {out[0], out[2], out[3], filter.size(1), filter.size(0)}) != 0;
 }
 
 Value lower_winograd(GraphBuilder& b, const ops::ConvParams& params,
                      const Value& input, const Value& weight) {
-  const Tensor filter = val_of(weight);
-  if (b.options().lowering->direct_convolutions || !b.is_constant(weight) ||
-      filter.dtype() != DType::f32 || !has_transform(params, filter))
-    return {};
-  const Dims& out = params.output;
-  if (!decided("whether a convolution is computed by Winograd's transforms",
-               is_worth_it,
-               {out[0], out[2], out[3], filter.size(1), filter.size(0)}))
-    return {};
   Value last = call(b, "permute", {input, Dims{0, 2, 3, 1}});
   if (val_of(last).stride(3) != 1) last = b.call(materialize_op(), {last});
   return b.call(winograd_op(),

@@ -207,7 +207,7 @@ void PlanBuilder::add_analysed(support::SharedValue<StepBody> body,
   std::vector<passes::Apart> apart = apart_of(operands, call);
   program().steps.push_back({std::move(body), std::move(operands),
                              call.region.label, call.region.nodes,
-                             std::move(apart)});
+                             std::move(apart), call.region.way});
 }
 
 }  // namespace fxjit::program

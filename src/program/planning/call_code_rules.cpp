@@ -2,8 +2,8 @@
 
 #include "src/ops/table/op_facts.h"
 #include "src/ops/table/recurrence.h"
+#include "src/passes/lowering/image_way.h"
 #include "src/passes/lowering/internal_ops.h"
-#include "src/program/convolution/rules.h"
 #include "src/program/rows/short_runs.h"
 #include "src/tensor/visit.h"
 
@@ -26,8 +26,8 @@ CallCode convolution_code(const ops::OpCall& call, const ValueList& results) {
   if (!is_last(call.op) || !results[0].as_tensor().is_contiguous() ||
       (call.has(2) && !call.tensor(2).is_contiguous()))
     return CallCode::convolution;
-  return is_image_convolution(ops::conv_params(call), call.tensor(0),
-                              call.tensor(1))
+  return passes::is_image_convolution(ops::conv_params(call), call.tensor(0),
+                                      call.tensor(1))
              ? CallCode::image_convolution
              : CallCode::convolution;
 }

@@ -10,6 +10,7 @@
 
 #include "fxjit/value.h"
 #include "src/passes/fusing/apart.h"
+#include "src/passes/lowering/image_way_text.h"
 #include "src/program/steps/machine.h"
 #include "src/program/steps/steps.h"
 #include "src/support/memory/shared_value.h"
@@ -52,6 +53,8 @@ struct Step {
   // For each operand, why the step that computes it was not fused with this
   // one. Empty if there is nothing to say.
   std::vector<passes::Apart> apart = {};
+  // How the convolution or pooling that it computes is computed, if it does.
+  passes::ImageWay way = passes::ImageWay::none;
 
   friend bool operator==(const Step&, const Step&) = default;
 };

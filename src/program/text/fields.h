@@ -17,7 +17,7 @@ void fields(Is<OperandRef> auto& s, V& v) {
 template <typename V>
 void fields(Is<Step> auto& s, V& v) {
   v("body", s.body), v("operands", s.operands), v("label", s.label);
-  v("nodes", s.nodes), v("apart", s.apart);
+  v("nodes", s.nodes), v("apart", s.apart), v("way", s.way);
 }
 template <typename V>
 void fields(Is<Buffer> auto& s, V& v) {

@@ -155,6 +155,7 @@ class RunData {
                  {"operands", operands(flow)},
                  {"kernels", std::move(symbols)}};
     if (!step.report.reason.empty()) data["reason"] = step.report.reason;
+    if (!step.report.way.empty()) data["way"] = step.report.way;
     return data;
   }
 

@@ -89,6 +89,7 @@ class Trace {
                  {"share of the limit", step.profile.of_limit}};
     for (const auto& [what, value] : step.sizes) args[what] = value;
     if (!step.report.reason.empty()) args["reason"] = step.report.reason;
+    if (!step.report.way.empty()) args["way"] = step.report.way;
     const double us = step.profile.microseconds;
     span(step.report.label, kSteps, now, us, std::move(args));
     counter("arena", now, arena_at(program, index));

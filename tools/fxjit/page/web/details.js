@@ -37,6 +37,7 @@ function stepDetails(index) {
       ['operations', step.flops > 0 ? prefixed(step.flops, 'FLOP') : '–'],
       ['bytes touched', step.bytes > 0 ? bytes(step.bytes) : '–']]),
   ];
+  if (step.way) parts.push(element('p', {}, 'Computed as ' + step.way + '.'));
   if (step.reason) parts.push(element('p', { className: 'why' }, 'Not native: ' + step.reason));
   parts.push(element('h4', {}, step.nodes.length > 1 ? 'Fused into it' : 'Computes'), nodeList(step));
   parts.push(...apartList(step));
