@@ -203,6 +203,9 @@ class VectorBuilder {
   // Lane k is lane indices[k] (i32, one of the vector's) of floats, of no more
   // lanes than lanes().
   Value* permute(Value* vector, Value* indices);
+  // Floats of `a` where `signs` (i32) is negative, of `b` elsewhere: what
+  // select() does, but loops need not make the mask again.
+  Value* select_negative(Value* signs, Value* a, Value* b);
   // All lanes to one scalar, as a tree of shuffles: always the same order.
   Value* reduce(Value* vector,
                 llvm::function_ref<Value*(Value*, Value*)> combine);

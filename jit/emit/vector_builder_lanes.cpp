@@ -70,6 +70,18 @@ Value* VectorBuilder::permute(Value* vector, Value* indices) {
   return result;
 }
 
+// AVX2 has no registers for masks; LLVM carries their bits in halves of lanes
+// from one block to the next.
+Value* VectorBuilder::select_negative(Value* signs, Value* a, Value* b) {
+  constexpr int kHalf = 8;
+  if (level_ == CpuLevel::avx512)
+    return select(ir_.CreateICmpSLT(signs, like(signs, 0)), a, b);
+  return ir_.CreateIntrinsic(lane_count(a) == kHalf
+                                 ? llvm::Intrinsic::x86_avx_blendv_ps_256
+                                 : llvm::Intrinsic::x86_sse41_blendvps,
+                             {}, {b, a, bitcast(signs, f32())});
+}
+
 Value* VectorBuilder::resize(Value* vector, int lanes) {
   const int count = lane_count(vector);
   if (lanes <= count) return slice(vector, 0, lanes);

@@ -58,8 +58,8 @@ TEST(Drivers, CallPrimitivesOfOneDnn) {
               bias = random_tensor({24});
   const std::string driver = driver_of(
       [&](Value x) {
-        const Value y = F::conv_transpose2d(x, first, None, 2, 1);
-        return F::conv_transpose2d(y, second, bias, 2, 1);
+        const Value y = F::conv_transpose2d(x, first, None, 2, 1, 0, 1, 2);
+        return F::conv_transpose2d(y, second, bias, 2, 1, 0, 1, 2);
       },
       {channels_last({1, 19, 17, 12})});
   EXPECT_THAT(driver, HasSubstr("@dnnl_primitive_execute("));

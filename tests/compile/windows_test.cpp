@@ -113,13 +113,13 @@ TEST(WindowLayers, DenseConvolutions) {
 
 // In groups of few channels, of as many results or others.
 TEST(WindowLayers, ConvolutionsInGroups) {
-  for (uint32_t seed = 0; seed < 40; ++seed) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
     Draw draw(seed);
     const int spatial = static_cast<int>(draw.of({1, 2, 2, 2, 3}));
-    const int64_t channels = draw.of({2, 4, 4, 5, 8, 8, 12, 16});
-    const int64_t groups = draw.of({2, 3, 4, 8});
+    const int64_t channels = draw.of({2, 3, 3, 4, 5, 6, 7, 8, 12, 16});
+    const int64_t groups = draw.of({2, 3, 4, 8, 15});
     const int64_t features =
-        draw.of({0, 0, 1}) == 1 ? draw.of({4, 8, 16}) : channels;
+        draw.of({0, 0, 1}) == 1 ? draw.of({1, 2, 3, 4, 8, 9, 16}) : channels;
     Dims sizes{draw.of({1, 2}), channels * groups};
     Dims weights{features * groups, channels}, pads;
     const Dims stride = draw.dims(spatial, {1, 1, 2, 3});

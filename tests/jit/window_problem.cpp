@@ -41,6 +41,8 @@ std::optional<WindowStep> make_window(const WindowSizes& sizes,
   step.weight_block = sizes.channels * sizes.multiplier;
   if (step.weight_block % kLine == 0 && kLine % sizes.multiplier == 0)
     step.weight_block = kLine;
+  else if (sizes.channels % 2 == 0 && step.weight_block >= 2 * kLine)
+    step.weight_block /= 2;
   step.sizes = sizes.sizes, step.taps = sizes.taps;
   step.strides = sizes.strides, step.dilations = sizes.dilations;
   step.pads = sizes.pads;

@@ -1,14 +1,12 @@
 // Windows whose results sum the channels of their group, with results
 // innermost. A tile is a vector of results at some places of a row. Lanes are
-// results of one group, and each element is repeated in all of them; or a
-// vector has the channels of several groups, and lanes take the elements of
-// their own group by a permutation. Either is done once for all taps of a row
-// that are in the code one after the other.
-#include <llvm/IR/IntrinsicsX86.h>
-
+// results of one group, and each element is repeated in all of them; or of
+// several groups, and lanes take the elements of their own group, by a
+// permutation of as many channels as results or from repeated ones. It is done
+// once for all taps of a row that are in the code one after the other.
 #include <map>
 
-#include "jit/emit/windows/parts.h"
+#include "jit/emit/windows/group_lanes.h"
 
 namespace fxjit::jit {
 namespace {
@@ -28,11 +26,13 @@ class Groups {
         exact_(exact),
         channels_(number(WindowNumber::group_channels)),
         results_(number(WindowNumber::multiplier)),
+        groups_(b_.ir().CreateUDiv(parts.arguments.inner, results_)),
         block_(number(WindowNumber::weight_block)),
         depth_(b_.mul(channels_,
                       b_.mul(number(WindowNumber::taps_depth),
                              b_.mul(number(WindowNumber::taps_height),
-                                    number(WindowNumber::taps_width))))) {}
+                                    number(WindowNumber::taps_width))))),
+        vectors_(parts) {}
 
   void emit() {
     parts_.each_tile(1, across_,
@@ -47,6 +47,7 @@ class Groups {
   // A vector of results of a tile, its first one, and what they read.
   struct Sums {
     const Tile& tile;
+    const GroupLanes& lanes;
     Value* first;
     Value* input;    // The group's first channel in the image.
     Value* weights;  // Those of the first tap and channel.
@@ -59,20 +60,31 @@ class Groups {
       operands.push_back(parts_.moved(tile.slices, 2,
                                       {tile.y, b_.add(tile.x, b_.i64(j))}));
     Value* inside = is_inside(tile);
-    each_vector([&](Value* group, Value* first) {
-      Sums sums{tile, first, input_of(tile, group, first), weights_of(first),
-                true};
-      const auto make = [&](bool edges) {
-        sums.edges = edges;
-        return sums_of(sums);
-      };
-      const Values made = exact_ ? make(true)
-                                 : b_.if_else(
-                                       inside, [&] { return make(false); },
-                                       [&] { return make(true); });
+    vectors_.each([&](const GroupVector& vector) {
+      const Values made = emit_vector(tile, vector, inside);
       for (size_t j = 0; j < made.size(); ++j)
-        parts_.emit_epilogue(made[j], operands[j], place(first));
+        parts_.emit_epilogue(made[j], operands[j], place(vector.first));
     });
+  }
+
+  // Vectors in the middle of rows have code of their own, as have those of them
+  // whose results are of one group where most are.
+  Values emit_vector(const Tile& tile, const GroupVector& vector,
+                     Value* inside) {
+    const auto make = [&](bool mixed, bool edges) {
+      const GroupLanes lanes(parts_, vector, groups_, mixed);
+      return sums_of({tile, lanes, vector.first, lanes.input_of(tile.image),
+                      weights_of(vector), edges});
+    };
+    const auto middle = [&] {
+      if (!form_.mostly_one_group) return make(true, false);
+      Value* end = b_.add(vector.before, b_.i64(parts_.lanes));
+      return b_.if_else(
+          b_.le(end, results_), [&] { return make(false, false); },
+          [&] { return make(true, false); });
+    };
+    if (exact_) return make(true, true);
+    return b_.if_else(inside, middle, [&] { return make(true, true); });
   }
 
   Place place(Value* first) const {
@@ -95,37 +107,9 @@ class Groups {
     return b_.add(first, b_.mul(tap, number(WindowNumber::dilation_width)));
   }
 
-  // Vectors of all results, or of those of each group. The last one overlaps
-  // the one before.
-  void each_vector(
-      llvm::function_ref<void(Value* group, Value* first)> body) const {
-    Value* all = parts_.arguments.inner;
-    Value* step = b_.i64(parts_.lanes);
-    const auto along = [&](Value* size, Value* group, Value* first) {
-      Value* last = b_.sub(size, step);
-      b_.loop(b_.i64(0), size, step, [&](Value* i) {
-        body(group, b_.add(first, b_.min(i, last)));
-      });
-    };
-    if (form_.spread != 0) return along(all, b_.i64(0), b_.i64(0));
-    b_.loop(b_.i64(0), b_.ir().CreateUDiv(all, results_), b_.i64(1),
-            [&](Value* group) {
-              along(results_, group, b_.mul(group, results_));
-            });
-  }
-
-  Value* input_of(const Tile& tile, Value* group, Value* first) {
-    // Groups in a vector have as many channels as results.
-    if (form_.spread != 0) return parts_.floats(tile.image, first);
-    return parts_.floats(tile.image,
-                         b_.mul(b_.mul(group, channels_),
-                                number(WindowNumber::channel_step)));
-  }
-
-  Value* weights_of(Value* first) {
-    Value* block = b_.ir().CreateUDiv(first, block_);
-    Value* within = b_.sub(first, b_.mul(block, block_));
-    Value* before = b_.mul(block, b_.mul(depth_, block_));
+  Value* weights_of(const GroupVector& vector) {
+    Value* within = b_.sub(vector.first, vector.begin);
+    Value* before = b_.mul(vector.begin, depth_);
     return parts_.floats(parts_.weights, b_.add(before, within));
   }
 
@@ -207,11 +191,10 @@ class Groups {
       Values factors;
       for (int64_t k = 0; k < taps; ++k)
         factors.push_back(load(parts_.floats(at, b_.mul(b_.i64(k), block_))));
-      Value* lanes = form_.spread != 0 ? lanes_of(c) : nullptr;
+      const GroupLanes::Channel channel = sums.lanes.channel(c);
       for (const auto& [distance, of_column] : uses) {
         const Source from = source(sums, row, column, distance, c);
-        Value* element = lanes != nullptr ? moved(load(from.first), lanes)
-                                          : repeated(from.first);
+        Value* element = sums.lanes.elements(from.first, channel);
         for (const Use& use : of_column)
           add(made[size_t(use.place)], element, factors[size_t(use.tap)], from);
       }
@@ -242,8 +225,8 @@ class Groups {
     return made;
   }
 
-  // The element of channel `c` of a column, or that of the first lane: of zeros
-  // if the column is outside.
+  // The element of channel `c` of a column, or of the first channel where they
+  // lie side by side: of zeros if the column is outside.
   struct Source {
     Value *first, *inside;
   };
@@ -261,8 +244,6 @@ class Groups {
       inside = b_.lt(at, number(WindowNumber::width), true);
       first = b_.select(inside, first, parts_.zeros);
     }
-    if (form_.dense_channels && form_.spread == 0)
-      first = parts_.floats(first, c);
     return {first, inside};
   }
   Value* plane_at(Value* row, Value* column, Value* c) {
@@ -270,31 +251,8 @@ class Groups {
     return parts_.floats(row, b_.add(column, plane));
   }
 
-  // Which lane has channel `c` of the group of each lane.
-  Value* lanes_of(Value* c) {
-    std::vector<llvm::Constant*> firsts;
-    for (int lane = 0; lane < parts_.lanes; ++lane)
-      firsts.push_back(b_.ir().getInt32(
-          uint32_t(lane / form_.spread * form_.spread)));
-    return b_.add(llvm::ConstantVector::get(firsts),
-                  b_.splat(b_.ir().CreateTrunc(c, b_.i32()), parts_.lanes));
-  }
-
-  // Within four lanes a permutation takes less time.
-  Value* moved(Value* elements, Value* lanes) {
-    constexpr int kFour = 4;
-    const bool whole =
-        b_.level() == CpuLevel::avx2 && parts_.lanes == b_.lanes();
-    if (!whole || form_.spread > kFour) return b_.permute(elements, lanes);
-    return b_.ir().CreateIntrinsic(llvm::Intrinsic::x86_avx_vpermilvar_ps_256,
-                                   {}, {elements, lanes});
-  }
-
   Value* load(Value* at) {
     return b_.load_raw(b_.vec(b_.f32(), parts_.lanes), at);
-  }
-  Value* repeated(Value* at) {
-    return b_.load_broadcast(DType::f32, at, parts_.lanes);
   }
 
   void add(Value*& sum, Value* element, Value* factor, const Source& from) {
@@ -307,9 +265,10 @@ class Groups {
   VectorBuilder& b_;
   const int64_t across_;
   const bool exact_;
-  // Channels and results of a group, results of a block of weights, and what
-  // each result sums.
-  Value *channels_, *results_, *block_, *depth_;
+  // Channels and results of a group, groups, results of a block of weights, and
+  // what each result sums.
+  Value *channels_, *results_, *groups_, *block_, *depth_;
+  GroupVectors vectors_;
 };
 
 // Whether a weight is infinite or NaN.
@@ -338,7 +297,8 @@ Value* has_special(const WindowParts& parts) {
 void emit_groups(const WindowParts& parts) {
   VectorBuilder& b = parts.b;
   // As many zeros as are read at a place.
-  Value* channels = parts.number(WindowNumber::group_channels);
+  Value* channels = b.mul(parts.number(WindowNumber::group_channels),
+                          b.i64(parts.form.vector_groups));
   parts.fill_outside(b.max(channels, b.i64(parts.lanes)));
   const auto emit = [&](int64_t across, bool exact) {
     Groups(parts, across, exact).emit();

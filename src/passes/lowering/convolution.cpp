@@ -55,42 +55,6 @@ Value pointwise(GraphBuilder& b, const ops::ConvParams& params,
   return call(b, "linear", {x, weight, args[2]});
 }
 
-// The product of each place's channels with the weights of all taps, of which
-// every one is a place of the result: [N, ..., taps ..., C_out] with each dim
-// of taps moved behind its dim of places.
-Value spread(GraphBuilder& b, const ops::ConvParams& params,
-             const ValueList& args) {
-  const int spatial = params.spatial;
-  const Tensor weight = val_of(args[1]);
-  const Size channels = weight.size(0), features = weight.size(1);
-  Dims taps_first, order{0}, split, sizes{params.output[0]};
-  for (int i = 0; i < spatial; ++i) taps_first.push_back(2 + i);
-  taps_first.push_back(1), taps_first.push_back(0);
-  Size taps = 1;
-  for (int i = 0; i < spatial; ++i) taps *= weight.size(2 + i);
-  const Value x = with_last_dim_dense(b, channels_to_back(b, args[0]));
-  const Value rows = call(b, "reshape",
-                          {call(b, "permute", {args[1], taps_first}),
-                           Dims{taps * features, channels}});
-  Value bias = args[2];
-  if (!bias.is_none())
-    bias = call(b, "reshape",
-                {call(b, "expand", {bias, Dims{taps, features}}),
-                 Dims{taps * features}});
-  Value y = call(b, "linear", {x, rows, bias});
-  split.push_back(params.output[0]);
-  for (int i = 0; i < spatial; ++i) split.push_back(val_of(x).size(1 + i));
-  for (int i = 0; i < spatial; ++i) split.push_back(weight.size(2 + i));
-  split.push_back(features);
-  for (int i = 0; i < spatial; ++i) {
-    order.push_back(1 + i), order.push_back(1 + spatial + i);
-    sizes.push_back(params.output[2 + i]);
-  }
-  order.push_back(1 + 2 * spatial), sizes.push_back(features);
-  y = call(b, "permute", {call(b, "reshape", {y, split}), order});
-  return call(b, "reshape", {y, sizes});
-}
-
 Value conv_last(GraphBuilder& b, const ops::ConvParams& params,
                 const ValueList& args) {
   return b.call(conv_last_op(),
@@ -120,15 +84,13 @@ ops::ConvParams without_dim(ops::ConvParams params, int dim) {
   return params;
 }
 
-Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
-                      const ValueList& args);
-
 // The convolution over the other dims alone.
 Value without_thin_dim(GraphBuilder& b, const ops::ConvParams& params,
                        ValueList args, int dim) {
   for (int i : {0, 1}) args[i] = call(b, "squeeze", {args[i], 2 + dim});
   return call(b, "unsqueeze",
-              {f32_convolution(b, without_dim(params, dim), args), 2 + dim});
+              {lower_f32_convolution(b, without_dim(params, dim), args),
+               2 + dim});
 }
 
 Value winograd(GraphBuilder& b, const ops::ConvParams& params,
@@ -142,8 +104,8 @@ Value winograd(GraphBuilder& b, const ops::ConvParams& params,
 Value made_by(GraphBuilder& b, ImageWay way, const ops::ConvParams& params,
               const ValueList& args) {
   switch (way) {
-    case ImageWay::taps_side_by_side:
-      return channels_to_front(b, spread(b, params, args));
+    case ImageWay::by_turns:
+      return lower_transposed(b, params, args);
     case ImageWay::few_planes:
     case ImageWay::filter_planes:
     case ImageWay::filter_channels:
@@ -174,9 +136,10 @@ Value made_by(GraphBuilder& b, ImageWay way, const ops::ConvParams& params,
   return channels_to_front(b, conv_last(b, params, args));
 }
 
-// Input with its batch dim; a bias is a tensor or none.
-Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
-                      const ValueList& args) {
+}  // namespace
+
+Value lower_f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
+                            const ValueList& args) {
   if (const int dim = thin_dim(params, val_of(args[0]), val_of(args[1]));
       dim >= 0)
     return without_thin_dim(b, params, args, dim);
@@ -184,8 +147,6 @@ Value f32_convolution(GraphBuilder& b, const ops::ConvParams& params,
   const GraphBuilder::WayScope scope(b, way);
   return made_by(b, way, params, args);
 }
-
-}  // namespace
 
 Value lower_convolution(GraphBuilder& b, const ops::Op& op,
                         const ValueList& args) {
@@ -195,7 +156,7 @@ Value lower_convolution(GraphBuilder& b, const ops::Op& op,
   if (dtype == DType::f32 && all_of_type(args, dtype)) {
     ValueList batched = args;
     if (!params.batched) batched[0] = call(b, "unsqueeze", {args[0], 0});
-    const Value result = f32_convolution(b, params, batched);
+    const Value result = lower_f32_convolution(b, params, batched);
     return params.batched ? result : call(b, "squeeze", {result, 0});
   }
   if (compute_dtype(dtype) == dtype || !all_of_type(args, dtype)) return {};

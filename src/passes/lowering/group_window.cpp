@@ -12,11 +12,18 @@ namespace {
 // Vectors that levels have alike.
 constexpr int64_t kLine = 16;
 
-// Results whose weights lie together: a group's, or the vectors of groups of
-// few.
+// Results whose weights lie together, no more than the first-level cache holds
+// side by side: whole vectors, or some groups.
 int64_t block_of(int64_t results, int64_t all) {
-  if (kLine % results != 0) return results;
-  return all % kLine == 0 ? kLine : all;
+  if (results % kLine == 0) return results;
+  if (kLine % results == 0) return all % kLine == 0 ? kLine : all;
+  constexpr int64_t kMany = 4 * kLine;
+  int64_t block = results;
+  while (block < kMany || all % block != 0) {
+    if (block >= all) return all;
+    block += results;
+  }
+  return block;
 }
 
 // Weights [O, C, taps...] as window_op() takes them.

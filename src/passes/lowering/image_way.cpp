@@ -23,14 +23,6 @@ bool all_equal(const Dims& dims, Size value) {
   return std::ranges::all_of(dims, [&](Size d) { return d == value; });
 }
 
-// A transposed convolution whose windows lie side by side.
-bool lies_side_by_side(const Conv& c) {
-  return c.params.transposed && c.params.groups == 1 &&
-         std::ranges::equal(c.params.stride, c.taps) &&
-         all_equal(c.params.dilation, 1) && all_equal(c.params.pad_before, 0) &&
-         all_equal(c.params.pad_after, 0) && all_equal(c.params.output_padding, 0);
-}
-
 // A product of each place's channels with the weights.
 bool is_pointwise(const Conv& c) {
   return !c.params.transposed && c.params.groups == 1 && all_equal(c.taps, 1) &&
@@ -119,14 +111,6 @@ bool is_filter_line(const Conv& c) {
          c.params.groups == c.weight.size(0) && c.weight.size(1) == 1;
 }
 
-// Whether vectors of four floats, the narrowest, have results of one group, or
-// channels of groups that have as many.
-bool fills_lanes(int64_t channels, int64_t results, int64_t all) {
-  constexpr int64_t kNarrowest = 4;
-  return all >= kNarrowest &&
-         (results >= kNarrowest || (results == 2 && channels == results));
-}
-
 // Windows that sum the channels of a group. The loops of kernels/convolution
 // are faster for images of fewer channels, products over windows for those of
 // more.
@@ -135,8 +119,9 @@ constexpr int64_t kMostOfGroup = 16, kFewestOfImage = 5, kMostOfImage = 15;
 bool suits_groups(const Conv& c) {
   const int64_t channels = c.weight.size(1);
   if (c.params.transposed || channels == 0 || numel(c.taps) == 0) return false;
-  const int64_t results = c.params.output[1] / c.params.groups;
-  if (!fills_lanes(channels, results, c.params.output[1])) return false;
+  // The narrowest vectors have four floats.
+  constexpr int64_t kFewestResults = 4;
+  if (c.params.output[1] < kFewestResults) return false;
   return c.params.groups > 1
              ? channels <= kMostOfGroup
              : channels >= kFewestOfImage && channels <= kMostOfImage;
@@ -228,12 +213,12 @@ bool is_image_convolution(const ops::ConvParams& params, const Tensor& input,
          numel(params.output) > 0 && input.numel() > 0;
 }
 
-ImageWay conv_way(const GraphBuilder& b, const ops::ConvParams& params,
+ImageWay conv_way(GraphBuilder& b, const ops::ConvParams& params,
                   const ValueList& args) {
   const Tensor weight = val_of(args[1]);
   const Conv c{params, val_of(args[0]), weight, taps_of(params, weight),
                b.options().lowering->plane_windows};
-  if (lies_side_by_side(c)) return ImageWay::taps_side_by_side;
+  if (pays_by_turns(b, params, args)) return ImageWay::by_turns;
   if (c.planes && is_small(c)) return ImageWay::few_planes;
   if (has_own_channels(c))
     if (const ImageWay way = way_of_own_channels(c); way != ImageWay::none)

@@ -14,7 +14,7 @@ namespace fxjit::passes {
 
 // The way of a convolution of f32. `args` are input with its batch, weight and
 // bias or none; the result has elements.
-ImageWay conv_way(const GraphBuilder& builder, const ops::ConvParams& params,
+ImageWay conv_way(GraphBuilder& builder, const ops::ConvParams& params,
                   const ValueList& args);
 // The way of pooling by windows of so many taps of an input with its batch.
 ImageWay pool_way(const GraphBuilder& builder, const Tensor& input,

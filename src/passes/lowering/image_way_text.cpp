@@ -21,8 +21,8 @@ std::string_view image_way_text(ImageWay way) {
     case ImageWay::pool_channels:
       return "window with channels innermost: so they lie, or planes suit no "
              "vectors";
-    case ImageWay::taps_side_by_side:
-      return "product: transposed, and its windows lie side by side";
+    case ImageWay::by_turns:
+      return "convolutions of stride 1: transposed, and its results lie by turns";
     case ImageWay::line_rows:
       return "product: windows of the line are runs of memory";
     case ImageWay::shifted_views:
@@ -38,7 +38,7 @@ std::string_view image_way_text(ImageWay way) {
     case ImageWay::image_loops:
       return "loops of C++: an image of up to 4 channels";
     case ImageWay::transposed:
-      return "primitive: no window is generated for transposed convolutions";
+      return "primitive: transposed, and by turns it would be more work";
     case ImageWay::many_taps:
       return "primitive: a filter of too many taps for generated code";
     case ImageWay::wide_groups:

@@ -17,7 +17,7 @@ enum class ImageWay : uint8_t {
   pool_planes,
   pool_channels,
   // Generated products, transforms and loops.
-  taps_side_by_side,
+  by_turns,
   line_rows,
   shifted_views,
   element_planes,

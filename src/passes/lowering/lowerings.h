@@ -75,6 +75,18 @@ Value lower_plane_sums(GraphBuilder& builder, const Value& input,
 // or equal batches of matrices, with even strides. None if they are that
 // already.
 LowerFn lower_doubles;
+// A convolution of f32 as lower_convolution() has it. `args` are the input with
+// its batch, weight and bias, a tensor or none.
+Value lower_f32_convolution(GraphBuilder& builder,
+                            const ops::ConvParams& params,
+                            const ValueList& args);
+// Whether a transposed one is no more work as convolutions of stride 1 whose
+// results lie by turns, and its result by them, to [N, C_out, ...]. `args` as
+// above.
+bool pays_by_turns(GraphBuilder& builder, const ops::ConvParams& params,
+                   const ValueList& args);
+Value lower_transposed(GraphBuilder& builder, const ops::ConvParams& params,
+                       const ValueList& args);
 // Convolutions by the way that conv_way() chose, of input with its batch, weight
 // and bias. Over lines whose windows are runs of memory, as a product.
 Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,

@@ -43,11 +43,28 @@ int64_t outside_of(const WindowStep& step) {
   return step.input == DType::i8 ? -128 : 0;
 }
 
+// Vectors of a block of results, where they may have several groups: see
+// jit/emit/windows/group_lanes.h.
+int64_t block_vectors(const WindowStep& step) {
+  if (step.code.groups == 1) return 0;
+  const int64_t lanes = step.code.lanes, results = step.multiplier;
+  const int64_t latest = results * step.code.groups - lanes;
+  int64_t count = 0;
+  for (int64_t end = 0; end < step.weight_block; ++count) {
+    const int64_t first = std::min(end, step.weight_block - lanes);
+    end = first + lanes - std::max<int64_t>(0, first % results - latest);
+  }
+  return count;
+}
+
 void set_groups(const WindowStep& step, WindowForm& form) {
   constexpr int64_t kFewChannels = 1;
   form.sums_groups = true;
   form.dense_channels = step.has_dense_channels();
+  form.vector_groups = step.code.groups;
   if (step.is_spread()) form.spread = step.multiplier;
+  form.mostly_one_group =
+      step.code.groups > 1 && step.multiplier > step.code.lanes;
   if (step.group_channels <= kFewChannels)
     form.group_channels = step.group_channels;
   for (Dims* dims : {&form.taps, &form.strides, &form.dilations})
@@ -90,10 +107,10 @@ std::string form_key(const WindowForm& form) {
   for (int64_t number :
        {static_cast<int64_t>(form.combine), static_cast<int64_t>(form.input),
         int64_t{form.has_bias}, int64_t{form.channels_inner}, form.multiplier,
-        int64_t{form.sums_groups}, form.spread, form.group_channels,
+        int64_t{form.sums_groups}, form.vector_groups, form.spread,
+        int64_t{form.mostly_one_group}, form.group_channels,
         int64_t{form.dense_channels}, int64_t{form.has_ring}, form.lanes,
-        form.rows, form.across,
-        int64_t{form.narrow}, int64_t{form.has_strip},
+        form.rows, form.across, int64_t{form.narrow}, int64_t{form.has_strip},
         int64_t{form.fetches_ahead}})
     key += " " + std::to_string(number);
   key += form.taps.str() + form.strides.str() + form.dilations.str();
@@ -109,7 +126,8 @@ std::vector<int64_t> window_numbers(const WindowStep& step) {
   for (int64_t number : {code.row_blocks, code.rows_of_block,
                          first_inside(step), last_inside(step), code.ring_row,
                          code.weights_at, code.strip_at, outside_of(step),
-                         step.group_channels, step.weight_block})
+                         step.group_channels, step.weight_block,
+                         block_vectors(step)})
     numbers.push_back(number);
   for (const Dims* dims : {&step.taps, &step.strides, &step.dilations})
     numbers.insert(numbers.end(), dims->begin(), dims->end());

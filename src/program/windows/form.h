@@ -38,7 +38,11 @@ struct WindowForm {
   // for a row's stride and, of few taps, for these and their dilation; of many
   // taps [2] is 0.
   bool sums_groups = false;
-  int64_t spread = 0;          // Channels of a group, if vectors have several.
+  // So many groups a vector of results may have, at the most; `spread` is set
+  // where they are whole and have as many channels.
+  int64_t vector_groups = 1;
+  int64_t spread = 0;
+  bool mostly_one_group = false;  // Groups have more results than a vector.
   int64_t group_channels = 0;  // 1 if groups have one; else an argument.
   bool dense_channels = false;  // Channels of the input lie side by side, ...
                                 // else columns do.
@@ -106,7 +110,8 @@ enum class WindowNumber : uint8_t {
   outside,     // What lies outside an input of 8 bits.
   // Of windows that sum the channels of groups:
   group_channels,
-  weight_block,  // WindowStep::weight_block.
+  weight_block,   // WindowStep::weight_block, ...
+  block_vectors,  // ... and the vectors of its results.
   taps_depth,    // The windows.
   taps_height,
   taps_width,

@@ -36,18 +36,39 @@ void cut_slices(WindowStep& step, int threads) {
 int64_t lanes_of(const WindowStep& step, CpuLevel level) {
   constexpr int64_t kLeastLanes = 4;
   int64_t lanes = support::vector_lanes(level);
-  const auto fit = [&](int64_t results) {
-    while (step.channels_inner && lanes > kLeastLanes && lanes > results)
-      lanes /= 2;
-  };
-  fit(step.inner);
-  // A vector has the results of one group, or of whole groups whose channels
-  // are as many and lie side by side.
-  const bool spreads = step.group_channels == step.multiplier &&
-                       step.has_dense_channels() &&
-                       lanes % step.multiplier == 0;
-  if (step.sums_groups() && !spreads) fit(step.multiplier);
+  while (step.channels_inner && lanes > kLeastLanes && lanes > step.inner)
+    lanes /= 2;
   return lanes;
+}
+
+// How many groups a vector of results may have.
+int64_t groups_of_vector(const WindowStep& step, int64_t lanes) {
+  const int64_t results = step.multiplier;
+  if (step.inner == results || !step.has_dense_channels()) return 1;
+  if (results < lanes) return support::ceil_div(lanes, results);
+  // Vectors of one group each, of which the last one overlaps the one before,
+  // compute some results twice.
+  constexpr double kWorth = 0.7;
+  const auto computed =
+      static_cast<double>(support::round_up(results, lanes));
+  return static_cast<double>(results) < kWorth * computed ? 2 : 1;
+}
+
+// Lanes and groups of vectors of windows that sum the channels of groups. More
+// groups than kMost take longer than two vectors unless a permutation does.
+void fit_groups(WindowStep& step) {
+  constexpr int64_t kMost = 4, kLeastLanes = 4;
+  if (!step.sums_groups()) return;
+  WindowCode& code = step.code;
+  const auto too_many = [&] {
+    if (code.groups == 1) return code.lanes > step.multiplier;
+    return code.groups > kMost && !step.is_spread();
+  };
+  code.groups = groups_of_vector(step, code.lanes);
+  while (code.lanes > kLeastLanes && too_many()) {
+    code.lanes /= 2;
+    code.groups = groups_of_vector(step, code.lanes);
+  }
 }
 
 // Planes are turned under many taps, and where rows have few vectors, most of
@@ -75,7 +96,7 @@ int64_t zeros_floats(const WindowStep& step) {
   const int64_t rows = (step.taps[1] - 1) * step.dilations[1] + 2;
   if (step.code.has_ring) return rows * step.code.ring_row;
   if (step.sums_groups())
-    return std::max(step.code.lanes, step.group_channels);
+    return std::max(step.code.lanes, step.code.groups * step.group_channels);
   return step.channels_inner ? Size(step.inner) : step.sizes[2];
 }
 
@@ -100,6 +121,7 @@ int64_t WindowStep::slices() const {
 void WindowStep::analyse(const Machine& machine) {
   code = {};
   code.lanes = lanes_of(*this, machine.level);
+  fit_groups(*this);
   code.has_ring = has_ring(*this);
   code.ring_row = code.has_ring ? ring_row(*this) : 0;
   if (!code.has_ring) {

@@ -15,7 +15,8 @@ namespace fxjit::program {
 // How a step is cut and what lies in a thread's scratch, in floats.
 struct WindowCode {
   int64_t lanes = 0;
-  int64_t rows = 1;  // As in WindowForm.
+  int64_t groups = 1;  // WindowForm::vector_groups.
+  int64_t rows = 1;    // As in WindowForm.
   int64_t across = 1;
   int64_t row_blocks = 1;  // Of a plane or an image.
   int64_t rows_of_block = 1;
@@ -62,9 +63,12 @@ struct WindowStep : Loops {
   bool has_weights() const { return combine == WindowCombine::products; }
   int64_t tap_count() const { return taps[0] * taps[1] * taps[2]; }
   bool sums_groups() const { return group_channels > 0; }
-  // Whether vectors have the results of several groups. Of a step that was
-  // analysed.
-  bool is_spread() const { return sums_groups() && multiplier < code.lanes; }
+  // Whether vectors have several groups whose channels are as many as their
+  // results and lie like these. Of a step that was analysed.
+  bool is_spread() const {
+    return code.groups > 1 && group_channels == multiplier &&
+           has_dense_channels() && code.lanes % multiplier == 0;
+  }
   bool has_dense_channels() const { return steps[1] == 1; }
   // Products that a result is made of.
   int64_t depth() const {
@@ -90,7 +94,8 @@ struct WindowStep : Loops {
 
 template <typename V>
 void fields(Is<WindowCode> auto& s, V& v) {
-  v("lanes", s.lanes), v("rows", s.rows), v("across", s.across);
+  v("lanes", s.lanes), v("groups", s.groups);
+  v("rows", s.rows), v("across", s.across);
   v("row_blocks", s.row_blocks), v("rows_of_block", s.rows_of_block);
   v("has_ring", s.has_ring), v("has_strip", s.has_strip);
   v("fetches_ahead", s.fetches_ahead), v("ring_row", s.ring_row);
