@@ -11,7 +11,8 @@ bool eager_matmul(const ops::MatmulArgs& args) {
   return eager_double_product(args) || onednn::eager_matmul(args);
 }
 
-[[maybe_unused]] const bool given = (ops::set_matmul_backend(eager_matmul), true);
+[[maybe_unused]] const bool given =
+    (ops::set_matmul_backend(eager_matmul), true);
 
 }  // namespace
 }  // namespace fxjit::kernels

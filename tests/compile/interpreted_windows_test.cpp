@@ -43,7 +43,8 @@ TEST(InterpretedWindows, Convolutions) {
     Dims weight{draw.of({1, 2}) * channels, channels / groups};
     for (int64_t size : taps) weight.push_back(size);
     const Tensor x = image({draw.of({1, 2}), channels, 13, 17}, draw);
-    const Value bias = draw.half() ? Value(random_tensor({weight[0]})) : Value();
+    const Value bias =
+        draw.half() ? Value(random_tensor({weight[0]})) : Value();
     SCOPED_TRACE(::testing::Message() << seed << " " << weight.str());
     expect_same("conv2d",
                 {x, random_tensor(weight), bias, draw.dims(2, {1, 2}),

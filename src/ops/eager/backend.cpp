@@ -24,7 +24,8 @@ MatmulBackend matmul_backend() {
 }
 
 std::optional<Value> window_by_backend(const OpCall& call) {
-  const WindowBackend function = window_installed.load(std::memory_order_acquire);
+  const WindowBackend function =
+      window_installed.load(std::memory_order_acquire);
   Value result;
   if (plain_scopes > 0 || !function || !function(call, &result))
     return std::nullopt;
