@@ -237,3 +237,26 @@ def product(rows, depth, columns):
     model = helper.make_model(graph, ir_version=8,
                               opset_imports=[helper.make_opsetid("", OPSET)])
     return model, {"x": random.integers(0, 256, (rows, depth), np.uint8)}
+
+
+def packed_product(rows, depth, columns, level, block=32):
+    """One MatMulNBits of f32 by any codes of 4 bits, with this accuracy_level."""
+    random = np.random.default_rng(0)
+    codes = random.integers(0, 256, (columns, depth // block, block // 2), np.uint8)
+    scales = random.uniform(0.01, 0.02, columns * depth // block)
+    graph = helper.make_graph(
+        [helper.make_node("MatMulNBits", ["x", "w", "scales"], ["out"],
+                          domain="com.microsoft", K=depth, N=columns, bits=4,
+                          block_size=block, accuracy_level=level)], "product",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, depth])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT,
+                                       [rows, columns])],
+        [numpy_helper.from_array(codes, "w"),
+         numpy_helper.from_array(scales.astype(np.float16).astype(np.float32),
+                                 "scales")])
+    model = helper.make_model(
+        graph, ir_version=8,
+        opset_imports=[helper.make_opsetid("", OPSET),
+                       helper.make_opsetid("com.microsoft", 1)])
+    x = random.standard_normal((rows, depth)).astype(np.float32)
+    return model, {"x": x}

@@ -67,6 +67,10 @@ def product(*sizes):
     return lambda: Made(*models.product(*sizes))
 
 
+def packed_product(*sizes):
+    return lambda: Made(*models.packed_product(*sizes))
+
+
 def detector(package, file):
     return lambda: models.published_detector(package, file, 320)
 
@@ -93,6 +97,8 @@ WORKLOADS = {
     **{f"product_{m}x{k}x{n}": product(m, k, n)
        for m, k, n in ((128, 768, 768), (128, 384, 1536), (16, 384, 1536),
                        (196, 256, 64), (1, 768, 3072))},
+    **{f"packed_{m}x{k}x{n}_level{level}": packed_product(m, k, n, level)
+       for m, k, n in ((1, 2048, 5632), (128, 768, 3072)) for level in (0, 4)},
 }
 
 

@@ -99,23 +99,29 @@ class Binder {
   // Steps that share a body share it with another format as well.
   template <typename S>
   void set_format(Step& step) {
-    const weights::Format format = format_of(step.operands[1]);
+    const auto [format, blocks] = format_of(step.operands[1]);
     if (std::get<S>(*step.body).weights == format) return;
     for (const Formatted& known : formatted_)
-      if (known.format == format && known.from.get() == step.body.get()) {
+      if (known.format == format && known.blocks == blocks &&
+          known.from.get() == step.body.get()) {
         step.body = known.made;
         return;
       }
     const Body from = step.body;
-    std::get<S>(step.body.change()).weights = format;
-    formatted_.push_back({from, format, step.body});
+    S& made = std::get<S>(step.body.change());
+    made.weights = format;
+    if constexpr (std::is_same_v<S, TileStep>) made.blocks = blocks;
+    formatted_.push_back({from, format, blocks, step.body});
   }
 
-  weights::Format format_of(const program::OperandRef& ref) const {
+  std::pair<weights::Format, weights::Blocks> format_of(
+      const program::OperandRef& ref) const {
     const program::Buffer& buffer =
         program_.buffers[static_cast<size_t>(ref.buffer)];
     if (buffer.home != program::Home::packed) return {};
-    return weights_[static_cast<size_t>(buffer.index)].coding.format;
+    const weights::Coding& coding =
+        weights_[static_cast<size_t>(buffer.index)].coding;
+    return {coding.format, coding.blocks.blocks};
   }
 
   void make_externals() {
@@ -219,6 +225,7 @@ class Binder {
   struct Formatted {
     Body from;
     weights::Format format;
+    weights::Blocks blocks;
     Body made;
   };
 

@@ -23,7 +23,15 @@ Value run_integer_contract(const Value& input, const Tensor& weight) {
   return eager_call("fxjit.integer_matmul", {rows, weight});
 }
 
+Value run_blocked_contract(const ValueList& args) {
+  ValueList all{args[0]};
+  for (const Value& each : args[1].as_sequence()) all.push_back(each);
+  return eager_call("fxjit.blocked_product", all);
+}
+
 Value run_contract(const ValueList& args) {
+  if (!args[1].as_sequence().back().is_tensor())
+    return run_blocked_contract(args);
   ValueList parts;
   if (is_integral(args[0].as_tensor().dtype()))
     return run_integer_contract(args[0], args[1].as_sequence()[0].as_tensor());

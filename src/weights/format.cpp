@@ -33,6 +33,7 @@ constexpr Facts kFacts[] = {{"f32", 32, {kAllRows, kAllRows, kAllRows}},
                             {"f28", 28, {0, 0, 3}},
                             {"fixed24", 24, {0, 2, 4}},
                             {"bytes", 8, {kAllRows, kAllRows, kAllRows}},
+                            {"blocks", 0, {kAllRows, kAllRows, kAllRows}},
                             {"quads1", 8, {0, 0, 0}},
                             {"quads2", 8, {0, 0, 0}},
                             {"quads4", 8, {0, 0, 0}},
@@ -77,7 +78,7 @@ bool all_are(std::span<const PackSource> sources, int64_t depth, Is is) {
 
 std::optional<Coding> try_format(std::span<const PackSource> sources,
                                  int64_t depth, Format format) {
-  Coding coding{format, 0, {}, 0};
+  Coding coding{format, 0, {}, 0, {}};
   switch (format) {
     case Format::f32:
       return coding;
@@ -100,6 +101,7 @@ std::optional<Coding> try_format(std::span<const PackSource> sources,
     case Format::bytes:
       if (all_are(sources, depth, is_byte)) return coding;
       return std::nullopt;
+    case Format::blocks:
     case Format::quads1:
     case Format::quads2:
     case Format::quads4:
@@ -168,11 +170,12 @@ bool pack_matrix(std::span<const PackSource> sources, int64_t depth,
     case Format::bf16:
     case Format::bytes:
       break;
+    case Format::blocks:
     case Format::quads1:
     case Format::quads2:
     case Format::quads4:
     case Format::quads:
-      throw InternalError("integers are packed in quads");
+      throw InternalError("integers are packed in quads or blocks");
   }
   const int64_t count = packed_depth(depth) * width;
   for_panels(sources, depth, width, [&](int64_t number, const float* panel) {

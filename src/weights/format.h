@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fxjit/cpu_level.h"
+#include "src/weights/blocks.h"
 #include "src/weights/panels.h"
 
 namespace fxjit::weights {
@@ -24,10 +25,11 @@ enum class Format : uint8_t {
   f28,      // 23 bits of mantissa, the sign, 4 bits for 14 exponents.
   fixed24,  // Fixed point, a scale for each column.
   bytes,    // Whole numbers of i8.
+  blocks,   // Codes with a scale for each block of the depth, see blocks.h.
   quads1,   // 8-bit integers, see quads.h: so many quads are added in 16 bits.
   quads2,
   quads4,
-  quads,  // 8-bit integers as they are, for instructions that cannot saturate.
+  quads,  // 8-bit integers as they are, for sums that cannot saturate.
 };
 
 // What is less than f32, in the order in which formats are tried.
@@ -55,11 +57,16 @@ constexpr int quad_group(Format format) {
                                     : 0;
 }
 
+// Those formats, the best of which is found by counting.
+inline constexpr Format kClippedQuads[] = {Format::quads1, Format::quads2,
+                                           Format::quads4};
+
 struct Coding {
   Format format = Format::f32;
   int32_t first_exponent = 0;  // f28: biased; 14 follow one another.
   std::vector<float> scales;   // fixed24: one per column.
   int64_t fixes = 0;           // quads: how many there are.
+  BlocksCoding blocks = {};    // blocks
 
   friend bool operator==(const Coding&, const Coding&) = default;
 };

@@ -1,5 +1,8 @@
 #include "src/weights/packing.h"
 
+#include <algorithm>
+
+#include "src/support/rounding.h"
 #include "src/support/memory/aligned_block.h"
 #include "src/tensor/tensor_memory.h"
 #include "src/weights/panels.h"
@@ -21,7 +24,12 @@ int64_t bytes_of(const Weight& weight, CpuLevel level) {
                                    level),
                    filter.size(1) / winograd_word_channels(filter.dtype()));
   }
-  if (quad_group(weight.coding.format))
+  if (weight.spec.codes.block > 0)
+    return support::ceil_div(weight.spec.columns,
+                             register_tile(level).width()) *
+           weight.coding.blocks.blocks.panel_bytes(
+               weight.spec.depth, register_tile(level).width());
+  if (is_quads(weight.coding.format))
     return QuadLayout(weight.spec.depth, weight.spec.columns,
                       weight.coding.fixes)
         .bytes;
@@ -50,6 +58,15 @@ double cost_of(int group, int64_t quads, int64_t fixes) {
       kProduct + kShortSum * (group - 1) / group + (kWiden + kSum) / group;
   return each * static_cast<double>(quads) +
          (kProduct + kWiden + kSum) * static_cast<double>(fixes);
+}
+
+CodeMatrix code_matrix(const Weight& weight) {
+  const auto piece = [&](size_t i) {
+    return i < weight.pieces.size() ? for_one_reading(weight.pieces[i])
+                                    : Tensor();
+  };
+  return {weight.spec.codes, piece(0),          piece(1),
+          piece(2),          weight.spec.depth, weight.spec.columns};
 }
 
 PackSource source_of(const Tensor& t) {
@@ -88,6 +105,9 @@ std::string Weight::key() const {
   if (spec.winograd_tile)
     key += "winograd " + std::to_string(spec.winograd_tile) + " ";
   if (spec.batched) key += "batch ";
+  if (const StoredCodes& codes = spec.codes; codes.block > 0)
+    key += std::to_string(codes.block) + " " + std::to_string(codes.bits) +
+           (codes.by_column ? " columns " : " ");
   for (const Tensor& piece : pieces) key += memory_key(piece);
   return key;
 }
@@ -104,19 +124,26 @@ size_t padded_bytes(const Weight& weight, CpuLevel level) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-Coding find_quad_coding(const Weight& weight) {
+Coding find_block_coding(const Weight& weight, CpuLevel level) {
+  return {Format::blocks, 0, {}, 0,
+          find_blocks(code_matrix(weight), level != CpuLevel::sse41)};
+}
+
+Coding find_quad_coding(const Weight& weight, std::span<const Format> formats) {
+  if (std::ranges::count(formats, Format::quads) > 0)
+    return {Format::quads, 0, {}, 0, {}};  // Nothing is clipped.
   const Tensor numbers = for_one_reading(weight.pieces.front());
   const ByteMatrix matrix = byte_matrix(numbers);
   const QuadLayout layout(matrix.depth, matrix.columns);
   const int64_t quads = layout.quads * layout.groups * kQuadColumns;
   Coding best;
   double least = 0;
-  for (const Format format : weight.spec.formats) {
+  for (const Format format : formats) {
     const int group = quad_group(format);
     const int64_t fixes = count_fixes(matrix, group);
     const double cost = cost_of(group, quads, fixes * kQuadColumns);
     if (best.format == Format::f32 || cost < least)
-      best = {format, 0, {}, fixes}, least = cost;
+      best = {format, 0, {}, fixes, {}}, least = cost;
   }
   return best;
 }
@@ -135,6 +162,11 @@ bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
   auto* floats = reinterpret_cast<float*>(out);
   if (weight.spec.winograd_tile) {
     pack_filter(weight, level, out);
+    return false;
+  }
+  if (weight.coding.format == Format::blocks) {
+    pack_blocks(code_matrix(weight), weight.coding.blocks,
+                register_tile(level).width(), out);
     return false;
   }
   if (is_quads(weight.coding.format)) {

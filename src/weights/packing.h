@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,10 @@ size_t padded_bytes(const Weight& weight, CpuLevel level);
 // Whether f32 numbers below the smallest normal one became zeros.
 bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out);
 
-// The coding of a weight whose formats are those of integers.
-Coding find_quad_coding(const Weight& weight);
+// The best coding of a weight of integers among these formats, all of quads.
+Coding find_quad_coding(const Weight& weight, std::span<const Format> formats);
+// The coding of a weight in blocks.
+Coding find_block_coding(const Weight& weight, CpuLevel level);
 
 // The pieces side by side; `kept` holds what was made for them.
 std::vector<PackSource> sources_of(const Weight& weight,

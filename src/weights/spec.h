@@ -32,6 +32,9 @@ struct PackSpec {
   // Formats to choose from, best first, if the numbers fit one of them; else
   // the weight is kept as f32.
   std::vector<Format> formats;
+  // If there are blocks, the pieces are their codes, scales [blocks, columns]
+  // and, if there are any, zero points, as blocks.h has them.
+  StoredCodes codes = {};
   int64_t depth = 0;
   int64_t columns = 0;
 

@@ -174,6 +174,15 @@ Block Store::pack(const std::vector<Fresh>& fresh, support::ThreadPool& pool,
   return block;
 }
 
+Coding Store::find(const Weight& weight,
+                   const std::vector<Format>& formats) const {
+  if (weight.spec.codes.block > 0) return find_block_coding(weight, level_);
+  if (!formats.empty() && is_quads(formats.front()))
+    return find_quad_coding(weight, formats);
+  std::vector<Tensor> kept;
+  return find_coding(sources_of(weight, kept), weight.spec.depth, formats);
+}
+
 // Reads the whole weight, so not under the store's lock.
 Coding Store::survey(const Weight& weight, std::string key,
                      const std::vector<Format>& formats) {
@@ -191,29 +200,29 @@ Coding Store::survey(const Weight& weight, std::string key,
   }
   std::lock_guard lock(coding->mutex);
   if (!coding->found) {
-    std::vector<Tensor> kept;
-    coding->found =
-        !formats.empty() && quad_group(formats.front())
-            ? find_quad_coding(weight)
-            : find_coding(sources_of(weight, kept), weight.spec.depth, formats);
+    coding->found = find(weight, formats);
     for (const Tensor& piece : weight.pieces) release_pages(piece);
   }
   return *coding->found;
 }
 
-bool Store::is_kept_plain(const Weight& weight, const std::string& key) const {
+bool Store::is_kept(Weight weight, Format format) const {
+  weight.coding.format = format;
   std::lock_guard lock(mutex_);
-  const auto plain = entries_.find(key);
-  return plain != entries_.end() && find(plain->second, weight.pieces);
+  const auto known = entries_.find(weight.key());
+  return known != entries_.end() && find(known->second, weight.pieces);
 }
 
 Coding Store::coding(const Weight& weight) {
   if (Store& store = where(weight.pieces); &store != this)
     return store.coding(weight);
   std::vector<Format> formats = weight.spec.formats;
-  std::string key = weight.key();
-  if (is_kept_plain(weight, key)) std::erase_if(formats, is_paired);
-  return survey(weight, std::move(key), formats);
+  if (is_kept(weight, Format::f32)) std::erase_if(formats, is_paired);
+  if (std::ranges::any_of(kClippedQuads, [&](Format format) {
+        return is_kept(weight, format);
+      }))
+    std::erase(formats, Format::quads);
+  return survey(weight, weight.key(), formats);
 }
 
 size_t Store::bytes() const {

@@ -69,8 +69,9 @@ class Store {
   // Thread-safe; passes on what `format.pack` throws.
   Block get(const Tensor& weight, const OwnFormat& format);
 
-  // The first of the weight's formats that its numbers fit; f32 where it is
-  // kept as f32 already and another copy would be little smaller. Thread-safe.
+  // The first of the weight's formats that its numbers fit, or the best of
+  // quads; what is kept already where another copy would be little smaller: f32,
+  // or quads that are clipped. Thread-safe.
   Coding coding(const Weight& weight);
 
   // Bytes of all weights that are kept.
@@ -112,10 +113,11 @@ class Store {
   void forget_freed();
   Block pack(const std::vector<Fresh>& fresh, support::ThreadPool& pool,
              int threads);
+  Coding find(const Weight& weight, const std::vector<Format>& formats) const;
   // `key` is the weight's.
   Coding survey(const Weight& weight, std::string key,
                 const std::vector<Format>& formats);
-  bool is_kept_plain(const Weight& weight, const std::string& key) const;
+  bool is_kept(Weight weight, Format format) const;
 
   CpuLevel level_;
   mutable std::mutex mutex_;

@@ -99,8 +99,9 @@ class Product {
     draw(p_.depth * p_.columns, rhs_);
   }
 
-  void expect_exact(Format format, CpuLevel level) const {
-    const std::vector<int32_t> made = run(format, level);
+  // Weights of `quads` are taken by dot products, or by magnitudes and signs.
+  void expect_exact(Format format, CpuLevel level, bool dots) const {
+    const std::vector<int32_t> made = run(format, level, dots);
     for (int64_t m = 0; m < p_.rows; ++m)
       for (int64_t n = 0; n < p_.columns; ++n)
         ASSERT_EQ(made[static_cast<size_t>(m * p_.columns + n)], sum(m, n))
@@ -121,21 +122,22 @@ class Product {
     return total;
   }
 
-  IntegerStep step(Format format, CpuLevel level) const {
+  IntegerStep step(Format format, CpuLevel level, bool dots) const {
     IntegerStep step;
     step.rows = p_.rows, step.columns = p_.columns, step.depth = p_.depth;
     step.row_axes = {{p_.rows, p_.depth}};
     step.depth_axes = {{p_.depth, 1}};
     step.lhs = p_.lhs;
     step.weights = format;
+    step.has_dots = dots;
     step.outputs = {{DType::i32, 0, p_.columns, 1}};
     ScalarBuilder body;
     step.epilogue = body.finish({body.input(0, DType::i32)});
     return program::analysed(step, level);
   }
 
-  std::vector<int32_t> run(Format format, CpuLevel level) const {
-    const IntegerStep made = step(format, level);
+  std::vector<int32_t> run(Format format, CpuLevel level, bool dots) const {
+    const IntegerStep made = step(format, level, dots);
     IntegerRun loops(made, level);
     EngineOptions options;
     options.cpu_level = level;
@@ -145,7 +147,7 @@ class Product {
     for (const IntegerForm& form : loops.forms()) {
       IrModule ir = module_of(form, level);
       EXPECT_EQ(replace_dots(*ir.module->getFunction("kernel")) > 0,
-                format == Format::quads);
+                dots);
       codes.push_back(build(compiler, std::move(ir)));
       kernels.push_back(
           codes.back()->function<void(const program::IntegerCall*)>("kernel"));
@@ -184,15 +186,31 @@ TEST(IntegerTiles, SumsAreExactInEachFormat) {
       for (Format format :
            {Format::quads1, Format::quads2, Format::quads4, Format::quads}) {
         if (format == Format::quads && level == CpuLevel::sse41) continue;
-        Product(problem).expect_exact(format, level);
+        Product(problem).expect_exact(format, level, format == Format::quads);
       }
+}
+
+// As many groups of columns as are taken at once, fewer and more.
+TEST(IntegerTiles, SingleRowsTakeWeightsAsTheyAre) {
+  for (CpuLevel level : testing::host_levels())
+    for (DType lhs : {DType::u8, DType::i8})
+      for (bool extremes : {false, true})
+        for (const Problem& sizes : {Problem{1, 1, 1},
+                                     {1, 31, 37},
+                                     {1, 32, 64},
+                                     {1, 79, 130},
+                                     {1, 3, 1000}}) {
+          Problem problem = sizes;
+          problem.lhs = lhs, problem.extremes = extremes;
+          Product(problem).expect_exact(Format::quads, level, false);
+        }
 }
 
 TEST(IntegerTiles, FourProductsAreOneInstruction) {
   for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
     for (int vectors : {0, 1, 2}) {
       IntegerForm form;
-      form.vectors = vectors, form.group = 0, form.dot = true;
+      form.vectors = vectors, form.adds = program::QuadSums::dot;
       form.outputs = {{DType::i32, 0, 1, 1}};
       ScalarBuilder body;
       form.epilogue = body.finish({body.input(0, DType::i32)});

@@ -61,6 +61,7 @@ const std::map<std::string_view, Aliasing> kStated = {
     {"fxjit.integer_matmul", Aliasing::never},
     {"fxjit.integer_conv", Aliasing::never},
     {"fxjit.weight_product", Aliasing::never},
+    {"fxjit.blocked_product", Aliasing::never},
     {"fxjit.dequantize", Aliasing::never},
     {"fxjit.quantize", Aliasing::never},
     {"fxjit.quantize_per_tensor", Aliasing::never},

@@ -44,7 +44,7 @@ def real(array):
     return 1, array.astype(np.float32)
 
 
-@pytest.mark.parametrize("block", [0, 4, 8])
+@pytest.mark.parametrize("block", [0, 4, 8, 11])  # 11 divides the depth.
 @pytest.mark.parametrize("name", TYPES)
 def test_products_of_dequantised_weights(tmp_path, name, block):
     _, bits, signed = TYPES[name]
@@ -120,6 +120,32 @@ def test_products_of_packed_blocks(tmp_path, bits, zeros):
     w = (codes - zero[..., None].astype(np.float64)) * scale[..., None]
     expected = x.astype(np.float64) @ w.reshape(COLUMNS, -1)[:, :depth].T + constants["b"][1]
     np.testing.assert_allclose(np.asarray(model(x)), expected, rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 70])
+@pytest.mark.parametrize("block", [16, 32, 64, 128, 256])
+def test_packed_blocks_of_halves(tmp_path, block, rows):
+    depth, blocks = 2 * block + 9, 3
+    generator = np.random.default_rng(block)
+    codes = generator.integers(0, 16, (COLUMNS, blocks, block)).astype(np.uint8)
+    scale = generator.uniform(0.5, 2, (COLUMNS, blocks)).astype(np.float16)
+    model = loaded(tmp_path,
+                   [("com.microsoft:MatMulNBits", ["x", "w", "s"], ["y"],
+                     {"K": depth, "N": COLUMNS, "bits": 4, "block_size": block})],
+                   {"x": ("float16", [rows, depth])}, ("float16", [rows, COLUMNS]),
+                   {"w": (2, packed(codes, 4)), "s": (10, scale)})
+    x = generator.standard_normal((rows, depth)).astype(np.float16)
+    w = (codes - 8.0) * scale[..., None].astype(np.float64)
+    expected = x.astype(np.float64) @ w.reshape(COLUMNS, -1)[:, :depth].T
+    np.testing.assert_allclose(np.asarray(model(x)), expected, rtol=1e-3, atol=1e-2)
+
+
+def test_packed_blocks_want_the_depth_that_they_state(tmp_path):
+    with pytest.raises(ValueError, match="input 0: expected 16 in the last dim, as K says, got 12"):
+        loaded(tmp_path, [("com.microsoft:MatMulNBits", ["x", "w", "s"], ["y"],
+                           {"K": 16, "N": 2, "bits": 4, "block_size": 16})],
+               {"x": ("float32", [1, 12])}, ("float32", [1, 2]),
+               {"w": (2, np.zeros((2, 1, 8), np.uint8)), "s": real(np.ones((2, 1)))})
 
 
 @pytest.mark.parametrize("change, message", [

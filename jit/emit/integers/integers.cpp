@@ -1,9 +1,7 @@
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include <algorithm>
 #include <cstddef>
 
-#include "jit/emit/integers/pairs.h"
+#include "jit/emit/integers/products.h"
 #include "jit/emit/integers/results.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/skeletons.h"
@@ -13,6 +11,7 @@ namespace fxjit::jit {
 namespace {
 
 using program::IntegerCall;
+using program::QuadSums;
 using weights::kQuadColumns;
 using weights::kQuadRows;
 using weights::QuadFixes;
@@ -31,10 +30,11 @@ class IntegerEmitter {
         quads_(call_number(b, offsetof(IntegerCall, quads))),
         column_factor_(b.ir().CreateTrunc(
             call_number(b, offsetof(IntegerCall, column_factor)), b.i32())),
+        products_(b, form.adds),
         results_(b, form) {}
 
   void emit() {
-    if (form_.dot) allow_dot_products();
+    products_.allow_dots();
     Value* first_fix = call_number(b_, offsetof(IntegerCall, first_fix));
     if (!results_.takes_pairs()) {
       emit_rest(b_.i64(0), first_fix);
@@ -68,16 +68,30 @@ class IntegerEmitter {
 
   // All groups of columns from one on, by way of scratch.
   void emit_rest(Value* first, Value* first_fix) {
-    b_.loop(first, call_number(b_, offsetof(IntegerCall, groups)), b_.i64(1),
-            {first_fix}, [&](Value* group, const Values& carried) {
-              return Values{emit_group(group, carried[0])};
-            });
+    Value* groups = call_number(b_, offsetof(IntegerCall, groups));
+    if (is_one_row()) {
+      Value* whole = b_.bit_and(groups, b_.i64(-kRowGroups));
+      first_fix = emit_groups(first, whole, kRowGroups, first_fix);
+      emit_groups(whole, groups, 1, first_fix);
+    } else {
+      emit_groups(first, groups, 1, first_fix);
+    }
     results_.finish(column_of(b_, first));
+  }
+
+  // So many at once; gives the end of their fixes.
+  Value* emit_groups(Value* first, Value* last, int64_t count, Value* fix) {
+    return b_.loop(first, last, b_.i64(count), {fix},
+                   [&](Value* group, const Values& carried) {
+                     return Values{
+                         is_one_row()
+                             ? emit_row_groups(group, count, carried[0])
+                             : emit_group(group, carried[0])};
+                   })[0];
   }
 
   // A group of columns; gives the end of its fixes.
   Value* emit_group(Value* group, Value* fix) {
-    if (is_one_row()) return emit_row_group(group, fix);
     const Values sums = group_sums(group, fix);
     results_.keep(sums, column_of(b_, group));
     return fix;
@@ -106,50 +120,68 @@ class IntegerEmitter {
   }
 
   // One row: lanes are the columns of several quads, whose sums are added.
-  Value* emit_row_group(Value* group, Value* first_fix) {
-    Value* column = b_.mul(group, b_.i64(kQuadColumns));
-    Value* weights = b_.offset_bytes(
-        weights_, b_.mul(group, b_.mul(quads_, b_.i64(kRowBytes))));
-    const int parts = b_.lanes() / static_cast<int>(kQuadColumns);
-    Value* zero = b_.splat(b_.ir().getInt32(0));
-    const Values sums =
-        b_.loop(b_.i64(0), quads_, b_.i64(weights::kQuadMultiple), {zero},
-                [&](Value* quad, const Values& carried) {
-                  Value* sum = carried[0];
-                  Value* at = b_.mul(quad, b_.i64(kRowBytes));
-                  Value* rows = b_.offset_bytes(lhs_, at);
-                  Value* factors = b_.offset_bytes(weights, at);
-                  b_.prefetch(b_.offset_bytes(factors, kBytesAhead));
-                  for (int q = 0; q < weights::kQuadMultiple; q += parts)
-                    sum = with_products(sum, load_quads(rows, q),
-                                        load_quads(factors, q));
-                  return Values{sum};
-                });
-    Value* sum = row_start(column);
-    for (int part = 0; part < parts; ++part)
-      sum = b_.add(sum, b_.slice(sums[0], part * 4, 4));
-    Value* end = end_of_fixes(group, first_fix);
-    if (has_fixes())
-      sum = b_.loop(first_fix, end, b_.i64(1), {sum},
-                    [&](Value* fix, const Values& carried) {
-                      return Values{b_.add(carried[0], row_fixes(fix))};
-                    })[0];
-    results_.keep_row(sum, column);
-    return end;
+  // Several groups of columns are several streams of weights, which arrive
+  // faster than one, and share what is read of the row.
+  Value* emit_row_groups(Value* group, int64_t count, Value* first_fix) {
+    const Values sums = row_products(group, count);
+    Value* fix = first_fix;
+    for (int64_t g = 0; g < count; ++g) {
+      Value* number = b_.add(group, b_.i64(g));
+      Value* column = column_of(b_, number);
+      Value* sum = row_start(column);
+      for (int part = 0; part < row_parts(); ++part)
+        sum = b_.add(sum, b_.slice(sums[static_cast<size_t>(g)], part * 4, 4));
+      if (has_fixes()) {
+        Value* end = end_of_fixes(number, fix);
+        sum = b_.loop(fix, end, b_.i64(1), {sum},
+                      [&](Value* each, const Values& carried) {
+                        return Values{b_.add(carried[0], row_fixes(each))};
+                      })[0];
+        fix = end;
+      }
+      results_.keep_row(sum, column);
+    }
+    return fix;
   }
 
+  Values row_products(Value* group, int64_t count) {
+    Value* group_bytes = b_.mul(quads_, b_.i64(kRowBytes));
+    Values weights;
+    for (int64_t g = 0; g < count; ++g)
+      weights.push_back(b_.offset_bytes(
+          weights_, b_.mul(b_.add(group, b_.i64(g)), group_bytes)));
+    const Values zeros(static_cast<size_t>(count),
+                       b_.splat(b_.ir().getInt32(0)));
+    return b_.loop(
+        b_.i64(0), quads_, b_.i64(weights::kQuadMultiple), zeros,
+        [&](Value* quad, const Values& carried) {
+          Values sums = carried;
+          Value* at = b_.mul(quad, b_.i64(kRowBytes));
+          Value* rows = b_.offset_bytes(lhs_, at);
+          Value* signs = b_.offset_bytes(rows, group_bytes);
+          for (int q = 0; q < weights::kQuadMultiple; q += row_parts()) {
+            Value* row = load_quads(rows, q);
+            Value* sign = has_signs() ? load_quads(signs, q) : nullptr;
+            for (size_t g = 0; g < sums.size(); ++g) {
+              Value* factors =
+                  load_quads(b_.offset_bytes(weights[g], at), q);
+              if (sign) factors = b_.bit_xor(factors, sign);
+              sums[g] = products_.add(sums[g], row, factors);
+            }
+          }
+          return sums;
+        });
+  }
+
+  int row_parts() const { return b_.lanes() / static_cast<int>(kQuadColumns); }
+
   static constexpr int64_t kRowBytes = kQuadColumns * kQuadRows;
-  // What a single row waits for comes from memory; a step reads a line of it.
-  static constexpr int64_t kBytesAhead = 4096;
+  // Groups of columns that a row takes at once.
+  static constexpr int64_t kRowGroups = 8;
 
   Value* load_quads(Value* base, int64_t quad) {
     return b_.load_raw(bytes_type(), b_.offset_bytes(base, quad * kRowBytes),
                        static_cast<int>(kRowBytes));
-  }
-
-  Value* quad_sums(Value* rows, Value* factors) {
-    Value* made = pairs(rows, factors);
-    return has_shorts() ? made : widened(made);
   }
 
   // What the sums of four columns begin with.
@@ -173,7 +205,7 @@ class IntegerEmitter {
     llvm::Type* bytes = b_.vec(b_.i8(), static_cast<int>(kRowBytes));
     Value* factors = b_.load_raw(
         bytes, b_.offset_bytes(at, int64_t{offsetof(QuadFixes, bytes)}), 4);
-    return quad_sums(b_.ir().CreateBitCast(rows, bytes), factors);
+    return products_.quads(b_.ir().CreateBitCast(rows, bytes), factors);
   }
 
   Value* fixes_at(Value* number) {
@@ -223,10 +255,10 @@ class IntegerEmitter {
                    });
   }
 
-  bool has_shorts() const { return form_.group == 0 && !form_.dot; }
-  bool has_fixes() const { return form_.group > 0; }
+  bool has_fixes() const { return form_.adds == QuadSums::clipped; }
+  bool has_signs() const { return form_.adds == QuadSums::signs; }
   // Quads that are taken together.
-  int unit() const { return std::max(1, form_.group); }
+  int unit() const { return form_.group; }
 
   Value* lhs_at(Value* quad) {
     return b_.offset_bytes(
@@ -243,28 +275,29 @@ class IntegerEmitter {
   }
 
   void add_column(Values& sums, const Values& lhs, Value* weights, int64_t j) {
-    if (form_.dot) return add_quads(sums, lhs, quad_at(weights, j), j);
+    if (form_.adds == QuadSums::dot)
+      return add_quads(sums, lhs, quad_at(weights, j), j);
     Values shorts(static_cast<size_t>(form_.vectors));
     for (int g = 0; g < unit(); ++g) {
       Value* factors = quad_at(weights, g * kQuadColumns + j);
       for (int i = 0; i < form_.vectors; ++i) {
         const auto vector = static_cast<size_t>(i);
         Value* product =
-            pairs(lhs[static_cast<size_t>(g * form_.vectors + i)], factors);
+            products_.pairs(lhs[static_cast<size_t>(g * form_.vectors + i)],
+                            factors);
         shorts[vector] = g == 0 ? product : b_.add(shorts[vector], product);
       }
     }
     for (int i = 0; i < form_.vectors; ++i) {
       Value* made = shorts[static_cast<size_t>(i)];
-      sums[at(i, j)] =
-          b_.add(sums[at(i, j)], has_shorts() ? made : widened(made));
+      sums[at(i, j)] = b_.add(sums[at(i, j)], products_.in_words(made));
     }
   }
 
   void add_quads(Values& sums, const Values& lhs, Value* factors, int64_t j) {
     for (int i = 0; i < form_.vectors; ++i)
       sums[at(i, j)] =
-          with_products(sums[at(i, j)], lhs[static_cast<size_t>(i)], factors);
+          products_.add(sums[at(i, j)], lhs[static_cast<size_t>(i)], factors);
   }
 
   // Four weights for all rows.
@@ -293,69 +326,16 @@ class IntegerEmitter {
     const Values lhs = load_rows(
         b_.offset_bytes(lhs_, b_.mul(place_of(fixes, j), b_.i64(rows))),
         form_.vectors);
-    for (int i = 0; i < form_.vectors; ++i)
-      sums[at(i, j)] = b_.add(
-          sums[at(i, j)], widened(pairs(lhs[static_cast<size_t>(i)], factors)));
+    add_quads(sums, lhs, factors, j);
   }
 
   llvm::Type* bytes_type() { return b_.vec(b_.i8(), vector_bytes()); }
-
-  // Sums of two products of u8 and s8, saturated in 16 bits; of two i16, in 32.
-  Value* pairs(Value* rows, Value* factors) {
-    if (has_shorts())
-      return sums_of_pairs(b_, as_shorts(b_, rows), as_shorts(b_, factors));
-    switch (width_of(rows)) {
-      case 128:
-        return call(llvm::Intrinsic::x86_ssse3_pmadd_ub_sw_128, rows, factors);
-      case 256:
-        return call(llvm::Intrinsic::x86_avx2_pmadd_ub_sw, rows, factors);
-      default:
-        break;
-    }
-    return call(llvm::Intrinsic::x86_avx512_pmaddubs_w_512, rows, factors);
-  }
-
-  // The sums and the products of quads of u8 and s8, or of pairs of i16.
-  Value* with_products(Value* sums, Value* rows, Value* factors) {
-    if (!form_.dot) return b_.add(sums, quad_sums(rows, factors));
-    llvm::Type* type = sums->getType();
-    return b_.ir().CreateIntrinsic(dot_of(width_of(rows)), {},
-                                   {sums, b_.ir().CreateBitCast(rows, type),
-                                    b_.ir().CreateBitCast(factors, type)});
-  }
-
-  static llvm::Intrinsic::ID dot_of(unsigned width) {
-    return width == 128   ? llvm::Intrinsic::x86_avx512_vpdpbusd_128
-           : width == 256 ? llvm::Intrinsic::x86_avx512_vpdpbusd_256
-                          : llvm::Intrinsic::x86_avx512_vpdpbusd_512;
-  }
-
-  // No level has the instruction, so that this function alone may use it.
-  void allow_dot_products() {
-    llvm::Function* const function = b_.ir().GetInsertBlock()->getParent();
-    function->addFnAttr("target-features", b_.level() == CpuLevel::avx512
-                                               ? "+avx512vnni"
-                                               : "+avxvnni");
-  }
-
-  static unsigned width_of(Value* vector) {
-    return static_cast<unsigned>(
-        vector->getType()->getPrimitiveSizeInBits().getFixedValue());
-  }
-
-  // Sums of two in 32 bits.
-  Value* widened(Value* shorts) {
-    return sums_of_pairs(b_, shorts, b_.integer(shorts->getType(), 1));
-  }
-
-  Value* call(llvm::Intrinsic::ID intrinsic, Value* a, Value* b) {
-    return b_.ir().CreateIntrinsic(intrinsic, {}, {a, b});
-  }
 
   VectorBuilder& b_;
   const program::IntegerForm& form_;
   Value *lhs_, *weights_, *column_sums_, *fix_ends_, *fixes_, *row_starts_,
       *quads_, *column_factor_;
+  IntegerProducts products_;
   IntegerResults results_;
 };
 

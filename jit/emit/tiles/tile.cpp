@@ -4,6 +4,7 @@
 #include "jit/emit/epilogue.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/skeletons.h"
+#include "jit/emit/tiles/blocked_sums.h"
 #include "jit/emit/tiles/weights.h"
 #include "src/program/cost/body_work.h"
 
@@ -33,7 +34,7 @@ class TileEmitter {
         lhs_row_(call_number(b, offsetof(TileCall, lhs_row))),
         panel_bytes_(call_number(b, offsetof(TileCall, panel_bytes))),
         fetch_shift_(call_number(b, offsetof(TileCall, fetch_shift))),
-        panel_weights_(b, form.weights, width_,
+        panel_weights_(b, form.weights, form.blocks, width_,
                        call_pointer(b, offsetof(TileCall, table))),
         operands_(b, form, call_pointer(b, offsetof(TileCall, operands))) {
     if (form.masked)
@@ -143,6 +144,9 @@ class TileEmitter {
     const Values zeros(parts() * static_cast<size_t>(sum_count()),
                        b_.splat_f32(0));
     if (form_.has_window) return window_sums(zeros);
+    if (form_.blocks.size > 0)
+      return BlockedSums(b_, form_, panel_weights_, depth_)
+          .of(rows_, panels_, zeros);
     if (!weights::is_paired(form_.weights))
       return add_parts(all_products(part_, zeros));
     return paired_sums(zeros);

@@ -10,9 +10,11 @@ namespace fxjit::jit {
 using weights::Format;
 
 TileWeights::TileWeights(VectorBuilder& b, weights::Format format,
-                         int64_t width, Value* table)
+                         const weights::Blocks& blocks, int64_t width,
+                         Value* table)
     : b_(b),
       format_(format),
+      blocks_(blocks),
       width_(width),
       row_bytes_(weights::panel_row_bytes(format, width)),
       table_(table) {
@@ -89,6 +91,50 @@ Value* TileWeights::fixed(Value* block, int64_t vector) {
         b_.bit_or(b_.bit_or(up(word(0), 24), masked(up(word(1), 16), 0xff0000)),
                   masked(up(word(2), 8), 0xff00));
   return b_.ir().CreateSIToFP(number, b_.vec(b_.f32()));
+}
+
+Value* TileWeights::block_scale(Value* at, int64_t vector) {
+  const DType dtype = blocks_.has_halves ? DType::f16 : DType::f32;
+  const int64_t bytes = vector * b_.lanes() * (blocks_.has_halves ? 2 : 4);
+  return b_.load(dtype, b_.offset_bytes(at, bytes));
+}
+
+Value* TileWeights::block_zero(Value* at, int64_t vector) {
+  if (!blocks_.has_zeros) return nullptr;
+  Value* zeros = b_.offset_bytes(
+      at, blocks_.zeros_at(width_) + vector * int64_t{b_.lanes()});
+  return b_.ir().CreateSExt(b_.load_raw(b_.vec(b_.i8()), zeros, 1),
+                            b_.vec(b_.i32()));
+}
+
+Value* TileWeights::block_words(Value* at, Value* word, int64_t vector) {
+  Value* words = b_.offset_bytes(
+      at, blocks_.words_at(width_) + vector * int64_t{b_.lanes()} * 4);
+  return b_.load_raw(
+      b_.vec(b_.i32()),
+      b_.offset_bytes(words, b_.mul(word, b_.i64(width_ * 4))), 4);
+}
+
+// Codes are raised to the top, which leaves those above them out, and lowered
+// with their sign.
+Value* TileWeights::block_number(Value* words, int64_t place, Value* zero) {
+  const int64_t above = 32 - blocks_.bits * (place + 1);
+  if (above == 0) return signed_number(words, zero);
+  Value* bits = b_.integer(words->getType(), above);
+  return signed_number(b_.ir().CreateShl(words, bits), zero);
+}
+
+Value* TileWeights::block_number(Value* words, Value* place, Value* zero) {
+  Value* above = b_.sub(b_.i32(32 - blocks_.bits),
+                        b_.mul(place, b_.i32(blocks_.bits)));
+  return signed_number(b_.ir().CreateShl(words, b_.splat(above)), zero);
+}
+
+Value* TileWeights::signed_number(Value* raised, Value* zero) {
+  Value* code = b_.ir().CreateAShr(
+      raised, b_.integer(raised->getType(), 32 - blocks_.bits));
+  if (zero) code = b_.sub(code, zero);
+  return b_.ir().CreateSIToFP(code, b_.vec(b_.f32()));
 }
 
 Value* TileWeights::scaled_factor(Value* factor) {

@@ -110,6 +110,22 @@ size_t number_entry(const TensorInfo& info, std::string_view key,
   return number;
 }
 
+// Numbers of a few bits, which take a byte each or more where they are read.
+Tensor unpacked_when_read(const Tensor& packed, CarriedType type,
+                          const Dims& dims) {
+  const DType dtype = carrier_of(type);
+  if (numel(dims) == 0) return Tensor::empty(dims, dtype);
+  const size_t bytes = static_cast<size_t>(numel(dims)) * dtype_size(dtype);
+  return Tensor::view(
+      Storage::deferred(bytes,
+                        [=](std::byte* out) {
+                          const Tensor made =
+                              carried(unpacked(packed, type, dims), type);
+                          std::memcpy(out, made.data(), bytes);
+                        }),
+      dims, dtype, contiguous_strides(dims), 0);
+}
+
 // Bytes of a file as a tensor's memory, kept where they are.
 std::shared_ptr<Storage> memory_at(const std::shared_ptr<Storage>& file,
                                    size_t offset, size_t bytes, size_t item) {
@@ -205,7 +221,7 @@ Tensor TensorFile::read(const TensorInfo& info) {
     const Dims dims = dims_of(info);
     const int64_t each = 8 / packed_bits(type), count = numel(dims);
     bits.dims = {support::ceil_div(count, each)};
-    return carried(unpacked(read(bits), type, dims), type);
+    return unpacked_when_read(read(bits), type, dims);
   }
   const Dims dims = dims_of(info);
   const int unsigned_bits = unsigned_bits_of(info.data_type);

@@ -22,6 +22,12 @@ bool is_contraction(const fx::Node& node) {
          node.called_op() == &winograd_op() || is_window(node);
 }
 
+bool is_blocked(const fx::Node& contract) {
+  if (contract.called_op() != &contract_op()) return false;
+  const ValueList& weights = contract.arg(1).as_sequence();
+  return !weights.back().is_node();
+}
+
 int contraction_batch_dims(const fx::Node& contract) {
   if (contract.called_op() == &window_product_op()) return 0;
   if (contract.called_op() != &contract_op()) return 1;

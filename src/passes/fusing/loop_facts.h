@@ -13,6 +13,9 @@ namespace fxjit::passes {
 // sums; whether it is by windows, or by what resizes images as they do.
 bool is_contraction(const fx::Node& node);
 bool is_window(const fx::Node& node);
+// Whether a contraction's weights are the arguments of fxjit.blocked_product
+// behind the input: codes, scales, zero points or none, and three numbers.
+bool is_blocked(const fx::Node& contract);
 // The number of batch dims of a contraction: the leading dims that its weight
 // has as well, or for a convolution the dim of images.
 int contraction_batch_dims(const fx::Node& contract);

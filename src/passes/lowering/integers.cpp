@@ -124,6 +124,20 @@ Value lower_weight_product(GraphBuilder& b, const ops::Op&,
                 {addressable(b, args[0], 0), Value::list({weight.numbers})});
 }
 
+Value lower_blocked_product(GraphBuilder& b, const ops::Op&,
+                            const ValueList& args) {
+  const auto known = [&](const Value& each) {
+    return each.is_none() || b.constant_of(each) != nullptr;
+  };
+  const Tensor x = val_of(args[0]);
+  if (!known(args[1]) || !known(args[2]) || !known(args[3]) ||
+      x.dtype() != DType::f32 || x.dim() < 2)
+    return {};
+  return b.call(contract_op(),
+                {addressable(b, args[0], 0),
+                 Value::list(ValueList(args.begin() + 1, args.end()))});
+}
+
 Value lower_integer_matmul(GraphBuilder& b, const ops::Op&,
                            const ValueList& args) {
   const Value &x = args[0], &w = args[1];

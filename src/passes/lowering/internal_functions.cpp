@@ -126,6 +126,11 @@ Value infer_control(const ops::OpCall& call) {
 }
 
 Value infer_contract(const ops::OpCall& call) {
+  if (!call[1].as_sequence().back().is_tensor()) {
+    Dims sizes = call.tensor(0).sizes();
+    sizes[sizes.size() - 1] = call[1].at(1).as_tensor().size(1);
+    return Tensor::meta(sizes, DType::f32);
+  }
   return is_integral(call.tensor(0).dtype()) ? integer_sums(call)
                                              : side_by_side(call, -1);
 }

@@ -118,6 +118,7 @@ constexpr LoweringRow kLowerings[] = {
     {"fxjit.integer_matmul", lower_integer_matmul},
     {"fxjit.integer_conv", lower_integer_conv},
     {"fxjit.weight_product", lower_weight_product},
+    {"fxjit.blocked_product", lower_blocked_product},
     {"scaled_dot_product_attention", lower_attention},
     {"fxjit.written_attention", lower_written_attention},
     {"conv1d", lower_convolution},

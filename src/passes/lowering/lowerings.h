@@ -38,6 +38,8 @@ LowerFn lower_contraction;
 LowerFn lower_integer_matmul;
 // fxjit.weight_product.
 LowerFn lower_weight_product;
+// fxjit.blocked_product by constants; none for others.
+LowerFn lower_blocked_product;
 // fxjit.integer_conv of one group over two dims; none for others.
 LowerFn lower_integer_conv;
 // Lowers attention; none leaves it to its decomposition.

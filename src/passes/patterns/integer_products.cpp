@@ -7,8 +7,10 @@
 // integers in products of floats as well:
 //
 //   matmul(x, dequantize(w, t, q))   ==>   weight_product(x, w, q) * t
+//   matmul(x, view(dequantize(blocks of w, t, q)))
+//                                    ==>   blocked_product(x, w, t, q)
 //
-// Not where a scale or zero point differs along the depth, nor of few rows or
+// Otherwise not where a scale or zero point differs along the depth, nor of few rows or
 // columns by what is not constant. Linear layers and addmm are products of this
 // kind and an addition.
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include "src/ops/eager/convolution.h"
 #include "src/ops/table/op_facts.h"
 #include "src/passes/patterns.h"
+#include "src/passes/patterns/blocked_weights.h"
 #include "src/passes/patterns/quantised.h"
 
 namespace fxjit::passes {
@@ -47,6 +50,7 @@ struct IntegerProduct {
   std::optional<Quantised> left;  // ... or of integers.
   Quantised right;                // Whose scale may be none.
   bool by_column = false;         // The right matrix is [N, K].
+  std::optional<BlockedWeight> blocked;  // In place of `right`.
 };
 
 // Whether products of the type are those of f32, rounded once. It holds i8.
@@ -63,7 +67,8 @@ std::optional<Quantised> widened(fx::NodePtr node) {
   return Quantised{numbers, {}, {}};
 }
 
-std::optional<IntegerProduct> integer_product(const fx::Node& node) {
+std::optional<IntegerProduct> integer_product(const ModelGraph& model,
+                                              const fx::Node& node) {
   const ops::Op* const op = node.called_op();
   if (!op || op->row.lowering != ops::Lowering::contraction)
     return std::nullopt;
@@ -76,6 +81,12 @@ std::optional<IntegerProduct> integer_product(const fx::Node& node) {
   if (is_transposed(*right)) {
     right = right->arg_node(0);
     product.by_column = !product.by_column;
+  }
+  if (left->val_tensor().dtype() == DType::f32)
+    product.blocked = blocked_weight(model, right, product.by_column);
+  if (product.blocked) {
+    product.real = left;
+    return product;
   }
   auto x = quantised(left), w = quantised(right);
   if (!w) x.reset(), w = widened(right);
@@ -112,7 +123,8 @@ Value in_type(CallWriter& write, fx::NodePtr x, DType dtype) {
 
 // In f32.
 fx::NodePtr written(CallWriter& write, const IntegerProduct& product) {
-  const auto& [real, x, w, by_column] = product;
+  const auto& [real, x, w, by_column, blocked] = product;
+  if (blocked) return written_product(write, real, *blocked);
   const Value matrix = by_column
                            ? Value(write.call("transpose", {w.input, 0, 1}))
                            : Value(w.input);
@@ -131,7 +143,7 @@ fx::NodePtr written(CallWriter& write, const IntegerProduct& product) {
 }
 
 fx::NodePtr rewritten_product(ModelGraph& model, fx::NodePtr node) {
-  const auto product = integer_product(*node);
+  const auto product = integer_product(model, *node);
   if (!product) return nullptr;
   const ops::ProductRoles& roles = ops::facts_of(*node->called_op()).product;
   const auto is_one = [&](int at) {

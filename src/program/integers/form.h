@@ -14,9 +14,20 @@
 
 namespace fxjit::program {
 
+// How products of quads are added.
+enum class QuadSums : uint8_t {
+  shorts,   // Numbers of 16 bits, in pairs: in 32 bits by one instruction.
+  clipped,  // In 16 bits, for which the weights are clipped, and their fixes.
+  dot,      // Each quad's in 32 bits by one instruction.
+  signs,    // As `clipped`, one quad each, of magnitudes of the row: its signs
+            // go into the weights, which need not be clipped then.
+};
+
 // A tile of rows by some groups of columns.
 struct IntegerCall {
-  const std::byte* lhs;         // [quads][vectors][lanes][4 bytes]
+  // [quads][vectors][lanes][4 bytes]; of a single row [quads][4 columns][4
+  // bytes]. For `signs` of magnitudes, and behind them as many of signs.
+  const std::byte* lhs;
   const std::byte* weights;     // Quads of the first group of columns.
   const int32_t* column_sums;   // Of the first group.
   const uint32_t* fix_ends;     // Of the first group; its start is `first_fix`.
@@ -40,10 +51,8 @@ struct IntegerForm : Epilogue {  // Without sizes.
   using Fn = IntegerFn;
 
   int vectors = 1;  // Of rows; 0: one row, lanes are columns of several quads.
-  // Quads that are added in 16 bits; 0: the numbers have 16 bits, in pairs, or
-  // `dot`: each quad's products are added in 32 bits by one instruction.
-  int group = 1;
-  bool dot = false;
+  QuadSums adds = QuadSums::clipped;
+  int group = 1;  // Quads that are added in 16 bits.
   // Sums begin with what stands for numbers that were moved.
   bool has_starts = false;
 

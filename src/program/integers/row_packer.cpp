@@ -41,30 +41,39 @@ void turn(const uint8_t* const* rows, int64_t offset, uint32_t flip,
     std::memcpy(to + i * stride, &turned[i], sizeof(turned[i]));
 }
 
-}  // namespace
-
-void RowPacker::pack(const uint8_t* from, std::byte* to) const {
-  const int64_t whole = depth / kQuadRows;
-  for (int64_t q = 0; q < whole; ++q, to += stride) {
-    uint32_t four;
-    std::memcpy(&four, from + q * kQuadRows, sizeof(four));
-    four ^= flip;
-    std::memcpy(to, &four, sizeof(four));
-  }
-  for (int64_t q = whole; q < quads; ++q, to += stride) {
-    uint32_t four = 0;
-    const int64_t left = std::max<int64_t>(0, depth - q * kQuadRows);
-    for (int64_t i = 0; i < std::min(left, kQuadRows); ++i)
-      four |= uint32_t{from[q * kQuadRows + i] ^ (flip & 0xff)} << (8 * i);
-    std::memcpy(to, &four, sizeof(four));
-  }
+// Each of the quads once for each column of a group.
+void put_each(FourQuads quads, std::byte* to) {
+  const FourQuads made[kSquare] = {
+      __builtin_shufflevector(quads, quads, 0, 0, 0, 0),
+      __builtin_shufflevector(quads, quads, 1, 1, 1, 1),
+      __builtin_shufflevector(quads, quads, 2, 2, 2, 2),
+      __builtin_shufflevector(quads, quads, 3, 3, 3, 3)};
+  std::memcpy(to, made, sizeof(made));
 }
 
+}  // namespace
+
 void RowPacker::pack_one(const uint8_t* from, std::byte* to) const {
-  pack(from, to);
-  for (int64_t q = 0; q < quads; ++q, to += stride)
-    for (int64_t n = 1; n < kQuadColumns; ++n)
-      std::memcpy(to + n * kQuadRows, to, kQuadRows);
+  for (int64_t q = 0; q < quads; q += kSquare, to += kSquare * stride)
+    put_each(load_quads(from + q * kQuadRows, flip), to);
+}
+
+int32_t RowPacker::pack_signs(const uint8_t* from, std::byte* to) const {
+  using Bytes = uint8_t __attribute__((vector_size(16)));
+  constexpr uint8_t kMost = 127;
+  FourQuads negative{};
+  for (int64_t q = 0; q < quads; q += kSquare, to += kSquare * stride) {
+    const auto numbers = (Bytes)load_quads(from + q * kQuadRows, flip);
+    const auto signs = (Bytes)(numbers > kMost);
+    const Bytes magnitudes = (numbers ^ signs) - signs;
+    const auto lacking = (FourQuads)(magnitudes & signs);
+    for (int shift = 0; shift < 32; shift += 8)
+      negative += lacking >> shift & 0xff;
+    put_each((FourQuads)magnitudes, to);
+    put_each((FourQuads)signs, to + quads * stride);
+  }
+  return static_cast<int32_t>(negative[0] + negative[1] + negative[2] +
+                              negative[3]);
 }
 
 void RowPacker::pack_all(std::span<const uint8_t* const> rows,

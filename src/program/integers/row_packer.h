@@ -8,23 +8,23 @@
 
 namespace fxjit::program {
 
-// Behind the depth zeros.
 struct RowPacker {
-  int64_t depth, quads;  // Of a row, in bytes; of a packed one.
+  int64_t quads;         // Of a packed row.
   int64_t stride;        // Bytes from quad to quad.
   uint32_t flip;         // The bits of four numbers that are turned.
 
-  // A row that is a tile: each quad once for each column of a group.
+  // A row that is a tile, in whole quads, a multiple of four of them: each once
+  // for each column of a group.
   void pack_one(const uint8_t* from, std::byte* to) const;
+  // The same of magnitudes of s8, and behind them as much of signs, of which
+  // each bit is one for numbers below zero. Returns the sum of magnitudes of
+  // such numbers: weights that are inverted there lack it, as -w = ~w + 1.
+  int32_t pack_signs(const uint8_t* from, std::byte* to) const;
   // All rows, a multiple of four, that lie in runs of whole quads: `length`
   // bytes at each of `offsets` behind where a row begins. Zeros behind.
   void pack_all(std::span<const uint8_t* const> rows,
                 std::span<const int64_t> offsets, int64_t length,
                 std::byte* to) const;
-
- private:
-  // `to` is the row's place in the first quad.
-  void pack(const uint8_t* from, std::byte* to) const;
 };
 
 }  // namespace fxjit::program

@@ -21,7 +21,7 @@ constexpr int64_t kLine = 64;
 constexpr int64_t kMostRows = 32;
 // What fills up the quads of a row is less, and a row at least that.
 constexpr int64_t kPadding = weights::kQuadMultiple * kQuadRows;
-// s8 rows are made u8 by so much.
+// s8 rows are made u8 by so much, and u8 rows s8.
 constexpr int32_t kSignedShift = 128;
 
 // Walks the rows of the left-hand side: where each begins.
@@ -127,7 +127,8 @@ IntegerScratch::IntegerScratch(const IntegerStep& step, int lanes)
   const int64_t depth = step.depth_bytes();
   const int64_t quads = weights::QuadLayout(depth, step.columns).quads;
   const int64_t lines = step.tile_rows > 1 ? step.tile_rows : kQuadColumns;
-  row_at = round_up(lines * quads * kQuadRows, kLine);
+  const int64_t parts = step.adds() == QuadSums::signs ? 2 : 1;
+  row_at = round_up(parts * lines * quads * kQuadRows, kLine);
   const bool is_gathered = step.tile_rows == 1 || !has_whole_runs(step);
   row_bytes = is_gathered ? quads * kQuadRows : 0;
   starts_at = round_up(row_at + step.tile_rows * row_bytes, kLine);
@@ -141,17 +142,17 @@ IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
       lanes_(support::vector_lanes(level)),
       layout_(step.depth_bytes(), step.columns),
       scratch_(step, lanes_),
+      adds_(step.adds()),
       accesses_(step_.extras) {
   if (!step_.depth_axes.empty()) find_pieces();
   accesses_.insert(accesses_.end(), step_.outputs.begin(),
                    step_.outputs.end());
   const int most = static_cast<int>(step.tile_rows / lanes_);
   for (int vectors = std::min(most, 1); vectors <= most; ++vectors)
-    forms_.push_back(
-        {step.without_sizes(), vectors,
-         step.lhs == DType::i16 ? 0 : weights::quad_group(step.weights),
-         step.lhs != DType::i16 && step.weights == weights::Format::quads,
-         step.lhs == DType::i8 || step.rhs == DType::u8});
+    forms_.push_back({step.without_sizes(), vectors, adds_,
+                      std::max(1, weights::quad_group(step.weights)),
+                      step.lhs == DType::i8 || step.rhs == DType::u8 ||
+                          adds_ == QuadSums::signs});
 }
 
 void IntegerRun::find_pieces() {
@@ -185,9 +186,9 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
   const bool is_signed = step_.lhs == DType::i8;
   const int64_t rows = vectors == 0 ? 1 : int64_t{vectors} * lanes_;
   const int64_t places = vectors == 0 ? kQuadColumns : rows;
-  const int64_t depth = std::max(step_.depth, scratch_.row_bytes);
-  const RowPacker packer{depth, layout_.quads, places * kQuadRows,
-                         is_signed ? 0x80808080 : 0};
+  const bool flips = is_signed != (adds_ == QuadSums::signs);
+  const RowPacker packer{layout_.quads, places * kQuadRows,
+                         flips ? 0x80808080 : 0};
   auto* const starts =
       reinterpret_cast<int32_t*>(call.scratch + scratch_.starts_at);
   const auto* const first = static_cast<const uint8_t*>(call.operands[0]) +
@@ -207,7 +208,11 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
         step_.rhs == DType::u8 ? sum_of(begins[r], step_.depth, is_signed) : 0;
     starts[r] = static_cast<int32_t>(sum * weights::kUnsignedShift);
   }
-  if (vectors == 0)
+  if (adds_ == QuadSums::signs)
+    starts[0] = static_cast<int32_t>(
+        static_cast<uint32_t>(starts[0]) +
+        static_cast<uint32_t>(packer.pack_signs(begins[0], call.scratch)));
+  else if (vectors == 0)
     packer.pack_one(begins[0], call.scratch);
   else
     packer.pack_all(begins, {{0}}, scratch_.row_bytes, call.scratch);
@@ -233,6 +238,13 @@ void IntegerRun::place_operands(const StepCall& call, const Place& place,
                        place.column * access.column,
                    access.row};
   }
+}
+
+// Rows are u8 but for `signs`, for which they are s8.
+int64_t IntegerRun::column_factor() const {
+  const bool is_signed = step_.lhs == DType::i8;
+  if (adds_ == QuadSums::signs) return is_signed ? 0 : kSignedShift;
+  return is_signed ? -kSignedShift : 0;
 }
 
 void IntegerRun::run_task(const StepCall& call, const Place& place,
@@ -261,7 +273,7 @@ void IntegerRun::run_task(const StepCall& call, const Place& place,
       scratch_.sums_row,
       place.rows,
       place.columns,
-      step_.lhs == DType::i8 ? -kSignedShift : 0};
+      column_factor()};
   code_[static_cast<size_t>(std::max(0, vectors - 1))](&task);
 }
 

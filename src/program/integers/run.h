@@ -45,6 +45,7 @@ class IntegerRun {
   void pack_rows(const StepCall& call, const Place& place, int vectors) const;
   void place_operands(const StepCall& call, const Place& place,
                       TileOperand* operands) const;
+  int64_t column_factor() const;
   void run_task(const StepCall& call, const Place& place,
                 TileOperand* operands) const;
 
@@ -52,6 +53,7 @@ class IntegerRun {
   int lanes_;
   weights::QuadLayout layout_;
   IntegerScratch scratch_;
+  QuadSums adds_;
   // Where the runs of the depth begin in a row of lhs.
   std::vector<int64_t> piece_offsets_;
   int64_t piece_ = 0;                 // Bytes of a run.

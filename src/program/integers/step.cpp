@@ -33,12 +33,18 @@ int64_t IntegerStep::column_blocks() const {
   return ceil_div(columns, block_columns);
 }
 
+// Unclipped weights are for single rows, unless an instruction takes them.
+QuadSums IntegerStep::adds() const {
+  if (lhs == DType::i16) return QuadSums::shorts;
+  if (weights != weights::Format::quads) return QuadSums::clipped;
+  return has_dots ? QuadSums::dot : QuadSums::signs;
+}
+
 void IntegerStep::analyse(const Machine& machine) {
-  const int64_t lanes = support::vector_lanes(machine.level);
-  // Few rows are taken one by one, with columns in the lanes.
-  tile_rows = rows > lanes ? 2 * lanes : rows > lanes / 4 ? lanes : 1;
+  const int lanes = support::vector_lanes(machine.level);
+  tile_rows = has_single_rows(lanes) ? 1 : rows > lanes ? 2 * lanes : lanes;
   const int64_t bytes = round_up(std::max<int64_t>(depth_bytes(), 1), 16);
-  int64_t blocks = ceil_div(columns * bytes, kBlockBytes);
+  int64_t blocks = rows == 1 ? 1 : ceil_div(columns * bytes, kBlockBytes);
   const int64_t wanted = machine.threads > 1 ? 2 * machine.threads : 1;
   blocks = std::max(
       blocks, ceil_div(wanted, std::max<int64_t>(1, batch * row_tiles())));
@@ -91,10 +97,10 @@ StepKernels<IntegerForm> IntegerStep::kernels(CpuLevel level) const {
 }
 
 std::string form_key(const IntegerForm& form) {
-  return "integer_tile " + std::to_string(form.vectors) + " " +
-         std::to_string(form.group) + (form.dot ? " dot" : "") +
-         (form.has_starts ? " starts" : "") +
-         form.epilogue_key();
+  constexpr const char* kNames[] = {" shorts ", " ", " dot ", " signs "};
+  return "integer_tile " + std::to_string(form.vectors) +
+         kNames[static_cast<size_t>(form.adds)] + std::to_string(form.group) +
+         (form.has_starts ? " starts" : "") + form.epilogue_key();
 }
 
 }  // namespace fxjit::program

@@ -43,6 +43,7 @@ struct IntegerStep : Epilogue {
   DType lhs = DType::u8;
   DType rhs = DType::i8;
   weights::Format weights = weights::Format::quads1;
+  bool has_dots = false;      // See Machine::dot_products.
   int64_t tile_rows = 0;      // Rows of a task.
   int64_t block_columns = 0;  // Columns of a task.
 
@@ -54,6 +55,9 @@ struct IntegerStep : Epilogue {
   int64_t row_tiles() const;
   int64_t column_blocks() const;
   size_t written() const { return outputs.size(); }
+  QuadSums adds() const;
+  // Whether its few rows are taken one by one, with columns in the lanes.
+  bool has_single_rows(int lanes) const { return rows <= lanes / 4; }
   void analyse(const Machine& machine);
   StepPlan plan(CpuLevel level) const;
   StepFacts facts() const;
@@ -70,7 +74,8 @@ void fields(Is<IntegerStep> auto& s, V& v) {
   v("lhs_batch", s.lhs_batch), v("rhs_batched", s.rhs_batched);
   v("row_axes", s.row_axes), v("depth_axes", s.depth_axes);
   v("lhs", s.lhs), v("rhs", s.rhs);
-  v("weights", s.weights), v("extras", s.extras), v("outputs", s.outputs);
+  v("weights", s.weights), v("has_dots", s.has_dots);
+  v("extras", s.extras), v("outputs", s.outputs);
   v("epilogue", s.epilogue), v("tile_rows", s.tile_rows);
   v("block_columns", s.block_columns);
 }

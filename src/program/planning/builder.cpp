@@ -89,6 +89,9 @@ std::string key_of(const weights::PackSpec& weight,
   key += " " + std::to_string(weight.winograd_tile);
   for (const weights::Format format : weight.formats)
     key += std::string(" ") + weights::format_name(format);
+  if (const weights::StoredCodes& codes = weight.codes; codes.block > 0)
+    key += " blocks " + std::to_string(codes.block) + " " +
+           std::to_string(codes.bits) + (codes.by_column ? " columns" : "");
   for (const weights::PackPiece& piece : weight.pieces)
     key += " " + memory_key(view_of(piece, constants));
   return key;
@@ -150,13 +153,25 @@ OperandRef PlanBuilder::pack_bytes(const Placed& weight) {
   return place_packed(std::move(packed));
 }
 
-OperandRef PlanBuilder::pack_integers(const Placed& weight) {
+OperandRef PlanBuilder::pack_blocks(const std::vector<Piece>& pieces,
+                                    const weights::StoredCodes& codes,
+                                    int64_t depth) {
+  weights::PackSpec packed = weight_of(pieces, false);
+  packed.formats = {weights::Format::blocks};
+  packed.codes = codes;
+  packed.depth = depth;
+  packed.columns = pieces[1].view.size(1);
+  return place_packed(std::move(packed));
+}
+
+OperandRef PlanBuilder::pack_integers(const Placed& weight, bool single_rows) {
   weights::PackSpec packed = weight_of({{weight, weight.constant}}, false);
-  if (options_.machine.dot_products)
+  if (options_.machine.dot_products || single_rows)
     packed.formats = {weights::Format::quads};
-  else
-    packed.formats = {weights::Format::quads1, weights::Format::quads2,
-                      weights::Format::quads4};
+  if (!options_.machine.dot_products)
+    packed.formats.insert(packed.formats.end(),
+                          std::begin(weights::kClippedQuads),
+                          std::end(weights::kClippedQuads));
   return place_packed(std::move(packed));
 }
 

@@ -96,8 +96,13 @@ class PlanBuilder {
   OperandRef pack_winograd(const Placed& weight, int64_t tile);
   // The same of whole numbers of 8 bits, which stay so.
   OperandRef pack_bytes(const Placed& weight);
+  // The same of codes, their scales [blocks, columns] and, if there are any, zero
+  // points (weights/blocks.h).
+  OperandRef pack_blocks(const std::vector<Piece>& pieces,
+                         const weights::StoredCodes& codes, int64_t depth);
   // The same of a matrix of 8-bit integers for products of integers.
-  OperandRef pack_integers(const Placed& weight);
+  // Single rows can also take what is not clipped for many.
+  OperandRef pack_integers(const Placed& weight, bool single_rows);
   // The operand of a packed weight; equal ones are packed once.
   OperandRef place_packed(weights::PackSpec weight);
   void add_step(StepBody body, std::vector<OperandRef> operands,

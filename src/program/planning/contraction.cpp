@@ -4,6 +4,7 @@
 #include "src/program/cost/call_work.h"
 #include "src/program/planning/builder.h"
 #include "src/program/tiles/operands.h"
+#include "src/support/machine/vector_lanes.h"
 #include "src/weights/panels.h"
 #include "src/weights/quads.h"
 
@@ -121,12 +122,32 @@ void plan_integers(PlanBuilder& builder, const RegionCall& call,
   if (step.depth_axes.back().stride != 1) step.depth_axes.push_back({1, 1});
   step.lhs = lhs.val.dtype();
   step.rhs = rhs.val.dtype();
+  step.has_dots = builder.options().machine.dot_products;
+  const int lanes = support::vector_lanes(builder.level());
   std::vector<OperandRef> refs{lhs.ref(),
                                step.lhs == DType::i16
                                    ? pack_pairs_at_run_time(builder, call, rhs)
-                                   : builder.pack_integers(rhs)};
+                                   : builder.pack_integers(
+                                         rhs, step.has_single_rows(lanes))};
   bind_epilogue(call, node, refs, step);
   builder.add_step(std::move(step), std::move(refs), call);
+}
+
+// Codes of a few bits, their scales and zero points.
+OperandRef pack_blocks(PlanBuilder& builder, const RegionCall& call,
+                       const fx::Node& node) {
+  const ValueList& given = node.arg(1).as_sequence();
+  std::vector<PlanBuilder::Piece> pieces;
+  for (size_t i = 0; i < 3; ++i) {
+    if (given[i].is_none()) continue;
+    const Placed& placed = call.inputs.at(given[i].as_node());
+    pieces.push_back({placed, placed.constant});
+  }
+  const weights::StoredCodes codes{given[3].as_int(),
+                                   static_cast<int>(given[4].as_int()),
+                                   given[5].as_bool()};
+  return builder.pack_blocks(
+      pieces, codes, call.inputs.at(node.arg_node(0)).val.size(-1));
 }
 
 }  // namespace
@@ -152,7 +173,9 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   step.strict = builder.options().strict_sums;
   std::vector<OperandRef> refs{lhs.ref()};
   const Placed& first = call.inputs.at(weights[0].as_node());
-  if (first.val.dtype() == DType::i8) {
+  if (passes::is_blocked(node)) {
+    refs.push_back(pack_blocks(builder, call, node));
+  } else if (first.val.dtype() == DType::i8) {
     refs.push_back(builder.pack_bytes(first));
   } else if (all_constant(call, weights) && batch == 0) {
     std::vector<PlanBuilder::Piece> pieces;
@@ -179,7 +202,8 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   }
   bind_epilogue(call, node, refs, step);
   if (builder.options().library_products &&
-      builder.level() == CpuLevel::avx512 && first.val.dtype() != DType::i8) {
+      builder.level() == CpuLevel::avx512 &&
+      !is_integral(first.val.dtype())) {
     step.analyse(builder.options().machine);
     const StepPlan plan = step.plan(builder.level());
     const auto results = static_cast<int32_t>(step.outputs.size());

@@ -33,10 +33,14 @@ void fields(Is<weights::PackPiece> auto& s, V& v) {
   v("constant", s.constant), v("view", s.view), v("offset", s.offset);
 }
 template <typename V>
+void fields(Is<weights::StoredCodes> auto& s, V& v) {
+  v("block", s.block), v("bits", s.bits), v("by_column", s.by_column);
+}
+template <typename V>
 void fields(Is<weights::PackSpec> auto& s, V& v) {
   v("pieces", s.pieces), v("batched", s.batched);
   v("winograd_tile", s.winograd_tile), v("formats", s.formats);
-  v("depth", s.depth), v("columns", s.columns);
+  v("depth", s.depth), v("columns", s.columns), v("codes", s.codes);
 }
 template <typename V>
 void fields(Is<Machine> auto& s, V& v) {

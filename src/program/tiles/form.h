@@ -70,6 +70,7 @@ struct TileForm : Epilogue {  // Without sizes.
   bool has_window = false;  // Rows are given by TileCall::addresses.
   bool packs = false;       // The kernel copies panels and computes nothing.
   weights::Format weights = weights::Format::f32;
+  weights::Blocks blocks = {};  // Of such a format.
   DType lhs = DType::f32;
   DType sums = DType::f32;
 

@@ -9,7 +9,7 @@ namespace fxjit::program {
 namespace {
 
 constexpr int kMaxDepthParts = 4;
-constexpr int kPanelGroup = 4;
+constexpr int64_t kPanelGroup = 4;
 // Height of narrow tiles, so that there are enough sums to hide the latency of
 // one addition.
 constexpr int64_t kNarrowRows = 8;
@@ -50,8 +50,7 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
       taps_(step.window.tap_count()),
       outside_(static_cast<size_t>(step.window.channels), 0.0f),
       full_panels_(step.columns / tile_.width()),
-      panel_bytes_(weights::packed_depth(step.depth) *
-                   weights::panel_row_bytes(step.weights, tile_.width())),
+      panel_bytes_(step.panel_bytes(tile_.width())),
       header_bytes_(
           weights::header_bytes(step.weights, step.columns, tile_.width())) {
   FXJIT_CHECK(!step.cut.starts.empty(), "tiles: the step was not analysed");
@@ -75,8 +74,10 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
   }
   // A window's taps read one panel after the other.
   if (step.rows != 1 || step.batch != 1 || step.has_window()) return;
-  if (full_panels_ >= kPanelGroup && !weights::is_paired(step.weights))
-    group_kernel_ = kernel(1, tile_.width(), kPanelGroup);
+  // Decoding needs registers.
+  group_panels_ = step.has_blocks() ? 2 : kPanelGroup;
+  if (full_panels_ >= group_panels_ && !weights::is_paired(step.weights))
+    group_kernel_ = kernel(1, tile_.width(), static_cast<int>(group_panels_));
 }
 
 TileRun::Cut TileRun::cut(int64_t rows, int64_t columns) {
@@ -121,6 +122,7 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
                       step_.weights == weights::Format::f32;
   wanted.has_window = step_.has_window();
   wanted.weights = step_.weights;
+  wanted.blocks = step_.blocks;
   wanted.lhs = step_.lhs;
   wanted.sums = step_.sums;
   return number_of(std::move(wanted));
@@ -144,7 +146,9 @@ size_t TileRun::packing_kernel(int64_t columns) {
 int TileRun::depth_parts(int64_t sums) const {
   int parts = 1;
   // With paired formats, unpacking weights hides the latency of sums.
-  if (weights::is_paired(step_.weights) || step_.has_window()) return parts;
+  if (weights::is_paired(step_.weights) || step_.has_blocks() ||
+      step_.has_window())
+    return parts;
   while (!step_.strict && sums < kEnoughSums && parts * 2 <= kMaxDepthParts &&
          parts * 2 * sums <= max_sums(level_) && step_.depth > 0 &&
          step_.depth % (parts * 2) == 0)
@@ -156,8 +160,8 @@ void TileRun::run(const StepCall& call, int64_t begin, int64_t end) const {
   if (step_.packs()) return run_packing(call, begin, end);
   if (step_.has_window()) return run_windows(call, begin, end);
   if (group_kernel_)
-    for (; begin + kPanelGroup <= std::min(end, full_panels_);
-         begin += kPanelGroup)
+    for (; begin + group_panels_ <= std::min(end, full_panels_);
+         begin += group_panels_)
       run_tiles(call, {0, begin, 0, 0, packed_panel(call, 0, begin)},
                 {*group_kernel_, 0, 1, 0});
   for (; begin < end; ++begin) run_panel(call, begin);

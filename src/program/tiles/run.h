@@ -97,7 +97,8 @@ class TileRun {
   // By whether the panel is a partial last one, and by block.
   std::array<std::vector<Cut>, 2> cuts_;
   std::vector<Strides> strides_;        // Of extras, then outputs.
-  std::optional<size_t> group_kernel_;  // Of single rows, several panels.
+  std::optional<size_t> group_kernel_;  // Of single rows, several panels:
+  int64_t group_panels_ = 0;            // so many.
   // Of full panels and of a partial last one.
   std::array<size_t, 2> packing_kernels_{};
 };

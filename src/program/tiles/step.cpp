@@ -35,8 +35,8 @@ StepPlan TileStep::plan(CpuLevel level) const {
   plan.tasks = batch * cut.groups() * cut.blocks();
   const double sums = real(batch) * real(rows) * real(columns);
   const double products = sums * real(depth);
-  const double row_bytes =
-      real(weights::panel_row_bytes(weights, shape.width()));
+  const double row_bytes = real(panel_bytes(shape.width())) /
+                           real(std::max<int64_t>(1, depth));
   plan.grain = grain_in(*this, row_bytes,
                         products / real(std::max<int64_t>(1, plan.tasks)));
   if (packs()) {
@@ -54,6 +54,12 @@ StepPlan TileStep::plan(CpuLevel level) const {
                    row_bytes / real(shape.width()) +
                epilogue_bytes(real(batch), real(rows), real(columns));
   return plan;
+}
+
+int64_t TileStep::panel_bytes(int64_t width) const {
+  return has_blocks() ? blocks.panel_bytes(depth, width)
+                      : weights::packed_depth(depth) *
+                            weights::panel_row_bytes(weights, width);
 }
 
 double TileStep::lhs_elements() const {

@@ -40,6 +40,7 @@ struct TileStep : Epilogue {
   // how many rows are computed with it.
   bool strict = false;
   weights::Format weights = weights::Format::f32;
+  weights::Blocks blocks = {};  // Of such a format; chosen as it is.
   // The types of lhs and of the sums; f32 is the only one that is made.
   DType lhs = DType::f32;
   DType sums = DType::f32;
@@ -50,7 +51,10 @@ struct TileStep : Epilogue {
   static constexpr bool kWritesAnywhere = true;
 
   bool packs() const { return rhs_row != 0; }
+  bool has_blocks() const { return weights == weights::Format::blocks; }
   bool has_window() const { return !window.taps.empty(); }
+  // Of a packed rhs.
+  int64_t panel_bytes(int64_t width) const;
   size_t written() const { return outputs.size(); }
   void analyse(const Machine& machine);
   StepPlan plan(CpuLevel level) const;
@@ -65,12 +69,19 @@ struct TileStep : Epilogue {
 };
 
 template <typename V>
+void fields(Is<weights::Blocks> auto& s, V& v) {
+  v("size", s.size), v("bits", s.bits), v("has_zeros", s.has_zeros);
+  v("has_halves", s.has_halves);
+}
+
+template <typename V>
 void fields(Is<TileStep> auto& s, V& v) {
   v("batch", s.batch), v("rows", s.rows), v("columns", s.columns);
   v("depth", s.depth), v("lhs_batch", s.lhs_batch), v("lhs_row", s.lhs_row);
   v("rhs_batched", s.rhs_batched), v("rhs_row", s.rhs_row);
   v("rhs_batch", s.rhs_batch), v("window", s.window), v("strict", s.strict);
-  v("weights", s.weights), v("lhs", s.lhs), v("sums", s.sums);
+  v("weights", s.weights), v("blocks", s.blocks);
+  v("lhs", s.lhs), v("sums", s.sums);
   v("extras", s.extras), v("outputs", s.outputs), v("epilogue", s.epilogue);
   v("cut", s.cut);
 }

@@ -35,17 +35,38 @@ class BlockedWeight {
                 std::string(dtype_name(call.dtype(1))));
     check_scale(call, 2);
     if (call.has(4)) call.fail("input 4: g_idx is not supported");
+    const Value depth = call.size(0, call.wrap(-1, call.rank(0)));
+    if (depth.is_int() && depth.as_int() != depth_)
+      call.fail("input 0: expected " + std::to_string(depth_) +
+                " in the last dim, as K says, got " +
+                std::to_string(depth.as_int()));
   }
 
+  // The product of input 0; in its type.
+  Value product() const {
+    if (call_.has(3) && call_.dtype(3) != DType::u8)
+      return nn::functional::linear(call_[0], real());
+    const Value codes = reshape(call_[1], Value::list({columns_, -1}));
+    const Value scale = transpose(
+        reshape(call_[2], Value::list({columns_, blocks_})), 0, 1);
+    const Value sums = function(
+        "fxjit.blocked_product", {cast(call_, call_[0], DType::f32), codes,
+                                  scale, zeros(), block_, bits_, true});
+    return cast(call_, sums, call_.dtype(0));
+  }
+
+ private:
+  // With zero points of floats.
   Value real() const {
     const Value codes = reshape(unpacked_bits(call_[1], bits_),
                                 Value::list({columns_, blocks_, block_}));
     const Value scale = of_blocks(cast(call_, call_[2], DType::f32));
-    const Value whole = flatten(dequantised(codes, scale), -2, -1);
+    const Value moved = cast(call_, codes, DType::f32) -
+                        of_blocks(cast(call_, call_[3], DType::f32));
+    const Value whole = flatten(moved * scale, -2, -1);
     return cast(call_, narrow(whole, 1, 0, depth_), call_.dtype(0));
   }
 
- private:
   int64_t positive(const char* attribute) const {
     const int64_t number = call_.integer(attribute);
     if (number < 1) call_.fail(std::string(attribute) + ": expected 1 or more");
@@ -57,20 +78,12 @@ class BlockedWeight {
     return reshape(numbers, Value::list({columns_, blocks_, 1}));
   }
 
-  Value dequantised(const Value& codes, const Value& scale) const {
-    if (call_.has(3) && call_.dtype(3) != DType::u8)
-      return (cast(call_, codes, DType::f32) -
-              of_blocks(cast(call_, call_[3], DType::f32))) *
-             scale;
-    return function("fxjit.dequantize", {codes, scale, zeros()});
-  }
-
   // Packed, each row from a byte on; half of the range where there are none.
   Value zeros() const {
     if (!call_.has(3))
-      return full(Value::list({}), int64_t{1} << (bits_ - 1), DType::u8);
+      return full(Value::list({1, 1}), int64_t{1} << (bits_ - 1), DType::u8);
     const Value rows = reshape(call_[3], Value::list({columns_, -1}));
-    return of_blocks(narrow(unpacked_bits(rows, bits_), 1, 0, blocks_));
+    return transpose(narrow(unpacked_bits(rows, bits_), 1, 0, blocks_), 0, 1);
   }
 
   const Call& call_;
@@ -78,8 +91,8 @@ class BlockedWeight {
 };
 
 Results product_of_bits(Call& call) {
-  return nn::functional::linear(call[0], BlockedWeight(call).real(),
-                                call.has(5) ? call[5] : Value());
+  const Value sums = BlockedWeight(call).product();
+  return call.has(5) ? sums + call[5] : sums;
 }
 
 constexpr OpRow kPackedWeightOps[] = {

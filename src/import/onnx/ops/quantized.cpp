@@ -106,12 +106,40 @@ Results quantize(Call& call) {
                    quantized_type(call), quantized_bits(call));
 }
 
+// Whole blocks along a dim, which is split by them so that their numbers
+// broadcast; none where blocks are not whole or sizes unknown.
+std::optional<Value> dequantised_blocks(const Call& call) {
+  const int64_t block = call.integer("block_size", 0);
+  if (block <= 0 || call.rank(1) != call.rank(0)) return std::nullopt;
+  const int64_t axis = call.wrap(call.integer("axis", 1), call.rank(0));
+  ValueList sizes;
+  for (const Value& size : call.sizes(0)) {
+    if (!size.is_int()) return std::nullopt;
+    sizes.push_back(size);
+  }
+  const int64_t length = sizes[static_cast<size_t>(axis)].as_int();
+  if (length % block != 0) return std::nullopt;
+  const Value whole = Value::list(sizes);
+  sizes[static_cast<size_t>(axis)] = length / block;
+  sizes.insert(sizes.begin() + axis + 1, block);
+  const Value numbers =
+      function("fxjit.dequantize",
+               {reshape(call[0], Value::list(sizes)),
+                unsqueeze(call[1], axis + 1),
+                call.has(2) ? unsqueeze(call[2], axis + 1) : Value()});
+  return reshape(numbers, whole);
+}
+
 Results dequantize(Call& call) {
   check_scale(call, 1);
   check_zero_point(call, 2, call.dtype(0));
+  const bool plain = call.dtype(1) == DType::f32 &&
+                     call.integer("output_dtype", 0) == 0 &&
+                     call.unsigned_bits(0) == 0;
+  if (plain)
+    if (const auto made = dequantised_blocks(call)) return *made;
   const Value scale = over_input(call, 1);
-  if (call.dtype(1) == DType::f32 && call.integer("output_dtype", 0) == 0 &&
-      call.unsigned_bits(0) == 0)
+  if (plain)
     return function(
         "fxjit.dequantize",
         {call[0], scale, call.has(2) ? over_input(call, 2) : Value()});

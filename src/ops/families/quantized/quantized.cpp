@@ -44,6 +44,40 @@ Value decompose_weight_product(const OpCall& call) {
                        call.has(2) ? w - cast_to(call[2], DType::f32) : w);
 }
 
+// Codes of `bits` bits along the last dim, the first of a byte in its lowest
+// bits, as numbers of their own.
+Value unpacked_codes(const Value& codes, int64_t bits, bool has_sign) {
+  if (bits == 8) return codes;
+  ValueList parts;
+  for (int64_t shift = 0; shift < 8; shift += bits)
+    parts.push_back(fxjit::bitwise_and(
+        fxjit::bitwise_right_shift(codes, shift), (int64_t{1} << bits) - 1));
+  const Value numbers =
+      fxjit::flatten(fxjit::stack(Value::list(std::move(parts)), -1), -2, -1);
+  const int64_t sign = int64_t{1} << (bits - 1);
+  return has_sign ? fxjit::bitwise_xor(numbers, sign) - sign : numbers;
+}
+
+// The matrix [depth, columns] is made anew in each call.
+Value decompose_blocked_product(const OpCall& call) {
+  const int64_t block = call.integer(4);
+  const bool by_column = call[6].as_bool();
+  const Value depth = call.tensor(0).size(-1);
+  Value real = cast_to(unpacked_codes(call[1], call.integer(5),
+                                      call.tensor(1).dtype() == DType::i8),
+                       DType::f32);
+  real = by_column
+             ? fxjit::transpose(fxjit::narrow(real, 1, 0, depth), 0, 1)
+             : fxjit::narrow(real, 1, 0, Value(call.tensor(2).size(1)));
+  const auto of_rows = [&](size_t parameter) {
+    const Value wide = cast_to(call[parameter], DType::f32);
+    if (call.tensor(parameter).size(0) == 1) return wide;
+    return fxjit::narrow(fxjit::repeat_interleave(wide, block, 0), 0, 0, depth);
+  };
+  if (call.has(3)) real = real - of_rows(3);
+  return fxjit::matmul(call[0], real * of_rows(2));
+}
+
 Value infer_dequantize(const OpCall& call) {
   return Tensor::meta(call.tensor(0).sizes(), DType::f32);
 }
@@ -166,6 +200,14 @@ constexpr OpRow kQuantizedRows[] = {
     // f32 times a matrix of 8 bits less its zero points.
     composed_row("fxjit.weight_product", "input, weight, zero_point=None",
                  "fxjit.weight_product", decompose_weight_product),
+    // f32 times a matrix of codes, (code - zero) * scale. Codes are u8 or i8, of
+    // `bits` bits packed along their rows, which are columns of the matrix or,
+    // unless `by_column`, rows. Scales and zero points, u8 or i8, are [blocks,
+    // columns] with `block` rows of the matrix in a block; a zero point may be
+    // [1, 1].
+    composed_row("fxjit.blocked_product",
+                 "input, codes, scale, zero_point, block, bits, by_column",
+                 "fxjit.blocked_product", decompose_blocked_product),
     custom_row("fxjit.dequantize", "input, scale, zero_point=None",
                "fxjit.dequantize", infer_dequantize, dequantize)
         .stating({.widens = true}),

@@ -1,0 +1,48 @@
+// Sums of products by weights in blocks (weights/blocks.h): codes become floats
+// in registers, and the sums of a block of the depth are scaled as one. Used by
+// the tile skeleton only.
+#pragma once
+
+#include "jit/emit/tiles/weights.h"
+#include "src/program/tiles/form.h"
+
+namespace fxjit::jit {
+
+class BlockedSums {
+ public:
+  BlockedSums(VectorBuilder& b, const program::TileForm& form,
+              TileWeights& weights, Value* depth)
+      : b_(b),
+        form_(form),
+        weights_(weights),
+        depth_(depth),
+        width_(weights::register_tile(b.level()).width()),
+        vectors_(form.vectors * form.panels) {}
+
+  // Of a tile, row by row, for the addresses of its rows and panels.
+  Values of(const Values& rows, const Values& panels, const Values& zeros);
+
+ private:
+  // Where a block lies, and the zero points of each vector; null without.
+  struct Block {
+    Values rows, panels, zeros;
+  };
+
+  Block block_at(const Values& rows, const Values& panels, Value* block);
+  Value* panel_of(const Block& block, int vector) const {
+    return block.panels[static_cast<size_t>(vector / form_.vectors)];
+  }
+  int64_t in_panel(int vector) const { return vector % form_.vectors; }
+  Values sums_of(const Block& block, Value* length, const Values& zeros);
+  Values words_at(const Block& block, Value* k);
+  void add(Values& sums, const Block& block, Value* k, const Values& numbers);
+
+  VectorBuilder& b_;
+  const program::TileForm& form_;
+  TileWeights& weights_;
+  Value* depth_;
+  int64_t width_;
+  int vectors_;  // Of one row.
+};
+
+}  // namespace fxjit::jit
