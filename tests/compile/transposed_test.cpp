@@ -1,6 +1,8 @@
 // Transposed convolutions in compiled modules, against the graph in double
 // precision: as convolutions whose results lie by turns, and where they stay
 // the library's.
+#include <optional>
+
 #include "tests/compile/window_layers.h"
 
 namespace fxjit {
@@ -15,9 +17,8 @@ struct Layer {
   int64_t kind = 0;
 
   Value of(const Value& x, DType type) const {
-    const auto conv = stride.size() == 1   ? F::conv_transpose1d
-                      : stride.size() == 2 ? F::conv_transpose2d
-                                           : F::conv_transpose3d;
+    const auto conv =
+        stride.size() == 1 ? F::conv_transpose1d : F::conv_transpose2d;
     return finished(conv(x, weight.to(type), bias.to(type), stride, padding,
                          output_padding, groups, dilation),
                     scale.to(type), kind);
@@ -49,7 +50,7 @@ void expect_layer_right(const Layer& layer, const Tensor& x) {
 TEST(TransposedLayers, OfRandomSizes) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     Draw draw(seed);
-    const int spatial = static_cast<int>(draw.of({1, 2, 2, 2, 3}));
+    const int spatial = static_cast<int>(draw.of({1, 2, 2}));
     Layer layer;
     layer.groups = draw.of({1, 1, 1, 2, 6});
     const int64_t channels = layer.groups * draw.of({1, 3, 8, 20});

@@ -79,17 +79,8 @@ WindowTile group_tile(const WindowStep& step, CpuLevel level) {
   const int64_t held = taps <= kMostTapsInCode || step.is_spread() ? taps : 1;
   const int64_t free =
       3 + (step.is_spread() ? 1 : step.code.groups - 1);
-  int64_t fitting = std::clamp<int64_t>(registers - held - free, 6, most);
-  // Each column has an address, and each group of a vector one of its own:
-  // more than there are registers for them would be kept in memory.
-  constexpr int64_t kAddresses = 9;
-  if (step.code.groups > 1 && !step.is_spread()) {
-    const int64_t columns = kAddresses - step.code.groups;
-    const int64_t reach = (taps - 1) * step.dilations[2];
-    fitting = std::min(
-        fitting, std::max<int64_t>(
-                     4, (columns - 1 - reach) / step.strides[2] + 1));
-  }
+  const int64_t fitting =
+      std::clamp<int64_t>(registers - held - free, 6, most);
   constexpr int64_t kStep = 2;  // What a tile takes beside its places.
   WindowTile tile;
   int64_t least = 0;
