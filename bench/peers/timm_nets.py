@@ -12,10 +12,12 @@ import statistics
 import warnings
 
 import numpy as np
-import timm
 import torch
-
 from layers import better_peer_over_fxjit, contestants, measure
+from sizes_work import define_once
+
+define_once()  # timm imports torchvision as well.
+import timm  # noqa: E402
 
 RUNS, ROUNDS, SECONDS = 3, 3, 0.15
 # Of the greatest number of the result: nets differ by their roundings.
