@@ -26,6 +26,8 @@ TEST(TransposedConvolution, WindowsSideBySideAreAProduct) {
   for (const bool with_bias : {false, true}) {
     EXPECT_THAT(steps({2, 2}, Value(2), Value(0), with_bias),
                 Contains(::testing::StartsWith("contraction")));
+    EXPECT_THAT(steps({2, 2}, Value(2), Value(1), with_bias),
+                Contains(::testing::StartsWith("contraction")));
     EXPECT_THAT(steps({2, 3}, Value::list({2, 3}), Value(0), with_bias),
                 Contains(::testing::StartsWith("contraction")));
     EXPECT_THAT(steps({1, 1}, Value(1), Value(0), with_bias),
@@ -36,7 +38,6 @@ TEST(TransposedConvolution, WindowsSideBySideAreAProduct) {
 TEST(TransposedConvolution, OthersAreConvolutions) {
   const auto is_convolution = Contains("call: conv_last");
   EXPECT_THAT(steps({3, 3}, Value(2), Value(0), false), is_convolution);
-  EXPECT_THAT(steps({2, 2}, Value(2), Value(1), false), is_convolution);
   EXPECT_THAT(steps({2, 2}, Value(1), Value(0), false), is_convolution);
   EXPECT_THAT(steps({2, 2}, Value(2), Value(0), false, 2), is_convolution);
 }

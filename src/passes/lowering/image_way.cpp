@@ -119,6 +119,8 @@ constexpr int64_t kMostOfGroup = 16, kFewestOfImage = 5, kMostOfImage = 15;
 bool suits_groups(const Conv& c) {
   const int64_t channels = c.weight.size(1);
   if (c.params.transposed || channels == 0 || numel(c.taps) == 0) return false;
+  // Filters of one channel have windows of their own.
+  if (channels == 1 && c.params.output[1] == c.params.groups) return false;
   // The narrowest vectors have four floats.
   constexpr int64_t kFewestResults = 4;
   if (c.params.output[1] < kFewestResults) return false;

@@ -192,23 +192,24 @@ class Transposed {
   Value weight_of(const std::vector<Part>& parts) {
     Value w = args_[1];
     for (int d = 0; d < spatial_; ++d) w = taps_of(w, d, parts[d]);
-    // Joined dims are now two, [taps, places of a stride].
+    // Joined dims, of which groups have none, are now two: [taps, places of a
+    // stride].
     const Tensor t = val_of(w);
     const int64_t groups = params_.groups;
     const Size channels = t.size(0) / groups;
-    Dims split{groups, channels}, strides, taps;
+    Dims split, order, taps, sizes{params_.output[1], channels};
+    if (groups > 1) split.push_back(groups), order.push_back(0);
+    const int channel_dim = split.size();
+    split.push_back(channels);
     for (int d = 1; d < t.dim(); ++d) split.push_back(t.size(d));
-    int at = 3;
+    int at = channel_dim + 2;
     for (const Part& part : parts) {
       taps.push_back(at++);
-      if (part.joined) strides.push_back(at++);
+      if (!part.joined) continue;
+      sizes[0] *= split[at];
+      order.push_back(at++);
     }
-    Dims order{0}, sizes{params_.output[1], channels};
-    for (Size d : strides) {
-      order.push_back(d);
-      sizes[0] *= split[static_cast<int>(d)];
-    }
-    order.push_back(2), order.push_back(1);
+    order.push_back(channel_dim + 1), order.push_back(channel_dim);
     for (Size d : taps) {
       order.push_back(d);
       sizes.push_back(split[static_cast<int>(d)]);
