@@ -183,13 +183,19 @@ def test_ten_thousand_calls_leave_nothing_behind():
     gc.collect()
     held = [x, *model.parameters()]
     references = [sys.getrefcount(t) for t in held]
-    count, before = len(gc.get_objects()), resident_kib()
-    for _ in range(10_000):
-        call()
-    gc.collect()
+    count = len(gc.get_objects())
+
+    def growth():
+        before = resident_kib()
+        for _ in range(4_000):
+            call()
+        gc.collect()
+        return resident_kib() - before
+
+    # What is left behind grows each time, the memory that others keep does not.
+    assert min(growth() for _ in range(3)) < 1024
     assert [sys.getrefcount(t) for t in held] == references
     assert len(gc.get_objects()) < count + 500
-    assert resident_kib() < before + 4096
 
 
 @pytest.mark.parametrize("kind", ["torch.compile", "export"])
