@@ -11,7 +11,7 @@ namespace {
 class ImageConvRoutine : public program::ExternCode {
  public:
   ImageConvRoutine(ConvRequest request, ImageConv conv, const CallRequest& call,
-                   int threads)
+                 int threads)
       : request_(std::move(request)),
         conv_(std::move(conv)),
         level_(call.level) {

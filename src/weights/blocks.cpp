@@ -21,8 +21,6 @@ class Numbers {
         bits_(bits),
         unsigned_(tensor.dtype() == DType::u8) {}
 
-  bool is_unsigned() const { return unsigned_; }
-
   // Element `at` of a row.
   int of(int64_t row, int64_t at) const {
     const uint8_t byte = bytes_[row * row_ + at / each_ * byte_];

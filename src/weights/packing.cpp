@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "src/support/rounding.h"
 #include "src/support/memory/aligned_block.h"
+#include "src/support/rounding.h"
 #include "src/tensor/tensor_memory.h"
 #include "src/weights/panels.h"
 #include "src/weights/quads.h"
