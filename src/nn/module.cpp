@@ -153,6 +153,11 @@ Value Module::call(const ValueList& args, const Kwargs& kwargs,
 
 Value Module::operator()(SourceLocation source) { return call({}, {}, source); }
 
+Value Module::operator()(CallArg a) {
+  const auto [args, kwargs] = present_values({&a});
+  return call(args, kwargs, a.source);
+}
+
 Value Module::operator()(CallArg a, CallArg b, CallArg c, CallArg d, CallArg e,
                          CallArg f, CallArg g, CallArg h) {
   const auto [args, kwargs] = present_values({&a, &b, &c, &d, &e, &f, &g, &h});

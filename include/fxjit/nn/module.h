@@ -62,7 +62,9 @@ class Module : public std::enable_shared_from_this<Module> {
   Value call(const ValueList& args, const Kwargs& kwargs = {},
              SourceLocation source = {});
   Value operator()(SourceLocation source = std::source_location::current());
-  Value operator()(CallArg a, CallArg b = {}, CallArg c = {}, CallArg d = {},
+  // One argument is the common call, and makes no others.
+  Value operator()(CallArg a);
+  Value operator()(CallArg a, CallArg b, CallArg c = {}, CallArg d = {},
                    CallArg e = {}, CallArg f = {}, CallArg g = {},
                    CallArg h = {});
   // Runs this module's forward itself, never recorded as one call.
@@ -198,6 +200,12 @@ class Module : public std::enable_shared_from_this<Module> {
 template <typename T>
 Value Ref<T>::operator()(SourceLocation source) const {
   return (*this)->call({}, {}, source);
+}
+template <typename T>
+Value Ref<T>::operator()(CallArg a) const {
+  if (!module_) [[unlikely]]
+    detail::throw_null_call(a.source);
+  return static_cast<Module&>(**this)(std::move(a));
 }
 template <typename T>
 Value Ref<T>::operator()(CallArg a, CallArg b, CallArg c, CallArg d, CallArg e,

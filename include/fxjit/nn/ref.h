@@ -51,7 +51,8 @@ class Ref {
   // Module::operator().
   Value operator()(
       SourceLocation source = std::source_location::current()) const;
-  Value operator()(CallArg a, CallArg b = {}, CallArg c = {}, CallArg d = {},
+  Value operator()(CallArg a) const;
+  Value operator()(CallArg a, CallArg b, CallArg c = {}, CallArg d = {},
                    CallArg e = {}, CallArg f = {}, CallArg g = {},
                    CallArg h = {}) const;
 
