@@ -37,8 +37,9 @@ Values EpilogueOperands::numbers(int lanes) const {
   for (size_t i = 0; i < epilogue_.extras.size(); ++i) {
     const TileAccess& access = epilogue_.extras[i];
     const bool is_number = access.row == 0 && access.column == 0;
-    numbers.push_back(
-        is_number ? b_.load_broadcast(access.dtype, first_[i], lanes) : nullptr);
+    numbers.push_back(is_number
+                          ? b_.load_broadcast(access.dtype, first_[i], lanes)
+                          : nullptr);
   }
   return numbers;
 }

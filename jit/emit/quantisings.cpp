@@ -125,9 +125,8 @@ Value* emit_quantised(VectorBuilder& b, Value* real, Value* zero,
                       const Quantising& quantising) {
   using Short = std::numeric_limits<int16_t>;
   Value* whole = whole_of(b, real);
-  Value* shorts =
-      b.ir().CreateTrunc(held(b, whole, Short::min(), Short::max()),
-                         b.with_shape_of(whole, b.i16()));
+  Value* shorts = b.ir().CreateTrunc(held(b, whole, Short::min(), Short::max()),
+                                     b.with_shape_of(whole, b.i16()));
   Value* made =
       held(b, moved(b, shorts, zero), quantising.low, quantising.high);
   return b.ir().CreateTrunc(made, b.with_shape_of(made, b.i8()));

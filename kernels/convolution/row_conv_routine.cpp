@@ -11,7 +11,7 @@ namespace {
 class ImageConvRoutine : public program::ExternCode {
  public:
   ImageConvRoutine(ConvRequest request, ImageConv conv, const CallRequest& call,
-                 int threads)
+                   int threads)
       : request_(std::move(request)),
         conv_(std::move(conv)),
         level_(call.level) {
@@ -34,9 +34,7 @@ class ImageConvRoutine : public program::ExternCode {
   int64_t tasks() const override {
     return packed_ ? (conv_.rows() + rows_per_task_ - 1) / rows_per_task_ : 1;
   }
-  size_t scratch_bytes() const override {
-    return own_packed_bytes();
-  }
+  size_t scratch_bytes() const override { return own_packed_bytes(); }
   bool reads(size_t operand) const override { return operand != 1 || !packed_; }
   std::string describe() const override {
     return "convolution of few channels";

@@ -51,8 +51,8 @@ Environment read() {
   const std::string interpreter = variable("FXJIT_INTERPRETER");
   env.plain_windows = interpreter == "plain" || env.interpreter_only;
   if (!interpreter.empty() && interpreter != "plain")
-    log(LogLevel::warning, "FXJIT_INTERPRETER=" + interpreter +
-                               ": expected plain; ignored");
+    log(LogLevel::warning,
+        "FXJIT_INTERPRETER=" + interpreter + ": expected plain; ignored");
   env.dump_folder = variable("FXJIT_DUMP");
   env.disabled = known_passes(variable("FXJIT_DISABLE"));
   return env;

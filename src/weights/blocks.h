@@ -2,10 +2,10 @@
 // of the depth of each column: (code - zero) * scale. They stay packed; tiles
 // decode them in registers.
 //
-// A panel of columns is block after block: the scales of its columns, their zero
-// points, words. A word has codes of one column that follow each other along
-// the depth, in two's complement, the first in the lowest bits; the last word of
-// a block is filled up by zeros.
+// A panel of columns is block after block: the scales of its columns, their
+// zero points, words. A word has codes of one column that follow each other
+// along the depth, in two's complement, the first in the lowest bits; the last
+// word of a block is filled up by zeros.
 #pragma once
 
 #include <cstddef>
@@ -49,16 +49,16 @@ struct StoredCodes {
 };
 
 // Codes of i8 or u8, as they are stored: [rows, bytes]. Scales are of a type of
-// floats, [blocks, columns]; so are zero points, of i8 or u8, or they are [1, 1]
-// or undefined.
+// floats, [blocks, columns]; so are zero points, of i8 or u8, or they are [1,
+// 1] or undefined.
 struct CodeMatrix {
   StoredCodes stored;
   Tensor codes, scales, zeros;
   int64_t depth, columns;
 };
 
-// What is subtracted from codes, and from zero points, makes them numbers with a
-// sign.
+// What is subtracted from codes, and from zero points, makes them numbers with
+// a sign.
 struct BlocksCoding {
   Blocks blocks;
   int shift = 0;

@@ -125,7 +125,10 @@ size_t padded_bytes(const Weight& weight, CpuLevel level) {
 }
 
 Coding find_block_coding(const Weight& weight, CpuLevel level) {
-  return {Format::blocks, 0, {}, 0,
+  return {Format::blocks,
+          0,
+          {},
+          0,
           find_blocks(code_matrix(weight), level != CpuLevel::sse41)};
 }
 

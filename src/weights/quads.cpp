@@ -102,7 +102,7 @@ struct Fix {
 // One column on its way: calls put(quad, kept) for its quads.
 template <typename Put>
 std::vector<Fix> clip_column(const ByteMatrix& matrix, int64_t column,
-                                 int group, Put put) {
+                             int group, Put put) {
   std::vector<Fix> fixes;
   const int64_t quads = QuadLayout(matrix.depth, 1).quads;
   const int together = std::max(1, group);

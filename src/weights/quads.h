@@ -9,8 +9,8 @@
 // quads, of other rows. All columns of a group of four have equally many. A
 // `group` of 0 clips nothing: `vpdpbusd` adds products of quads in 32 bits.
 //
-// Behind one another: i32 sums of the columns, u32 ends of the QuadFixes of each
-// group of columns, the quads, the QuadFixes.
+// Behind one another: i32 sums of the columns, u32 ends of the QuadFixes of
+// each group of columns, the quads, the QuadFixes.
 #pragma once
 
 #include <cstddef>

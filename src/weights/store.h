@@ -70,8 +70,8 @@ class Store {
   Block get(const Tensor& weight, const OwnFormat& format);
 
   // The first of the weight's formats that its numbers fit, or the best of
-  // quads; what is kept already where another copy would be little smaller: f32,
-  // or quads that are clipped. Thread-safe.
+  // quads; what is kept already where another copy would be little smaller:
+  // f32, or quads that are clipped. Thread-safe.
   Coding coding(const Weight& weight);
 
   // Bytes of all weights that are kept.

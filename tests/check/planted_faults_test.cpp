@@ -197,16 +197,16 @@ TEST(PlantedFaults, Lower) {
 
 TEST(PlantedFaults, FuseConvWork) {
   const Tensor window = random_numbers({6, 6, 3, 3}, 2);
-  expect_found({"fuse_conv_work",
-                "fxjit.conv_last_work",
-                amid([=](Value x) {
-                  return F::silu(F::conv_transpose2d(x, window, None, Value(2),
-                                                     Value(1), Value(0),
-                                                     Value(1), Value(2)));
-                }),
-                {kImage},
-                "silu"},
-               2);
+  expect_found(
+      {"fuse_conv_work",
+       "fxjit.conv_last_work",
+       amid([=](Value x) {
+         return F::silu(F::conv_transpose2d(x, window, None, Value(2), Value(1),
+                                            Value(0), Value(1), Value(2)));
+       }),
+       {kImage},
+       "silu"},
+      2);
 }
 
 TEST(PlantedFaults, Fuse) {

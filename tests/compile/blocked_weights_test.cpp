@@ -15,8 +15,8 @@ namespace fxjit {
 namespace TEST_FILE {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 using testing::host_levels;
+using ::testing::Not;
 using testing::options_for;
 using testing::random_tensor;
 
@@ -42,8 +42,8 @@ class Weight {
     codes_ = Tensor::empty({rows, bytes}, at_.codes);
     for (int64_t i = 0; i < codes_.numel(); ++i)
       codes_.data_as<uint8_t>()[i] = static_cast<uint8_t>(random_() >> 8);
-    scales_ = random_tensor({blocks_, at_.columns}, DType::f32, 7)
-                  .to(at_.scales);
+    scales_ =
+        random_tensor({blocks_, at_.columns}, DType::f32, 7).to(at_.scales);
     if (at_.zeros == Zeros::none) return;
     zeros_ = at_.zeros == Zeros::one
                  ? Tensor::empty({1, 1}, at_.codes)
@@ -55,10 +55,10 @@ class Weight {
   }
 
   Value product(const Value& x) const {
-    return function("fxjit.blocked_product",
-                    {x, codes_, scales_,
-                     zeros_.defined() ? Value(zeros_) : Value(), at_.block,
-                     at_.bits, at_.by_column});
+    return function(
+        "fxjit.blocked_product",
+        {x, codes_, scales_, zeros_.defined() ? Value(zeros_) : Value(),
+         at_.block, at_.bits, at_.by_column});
   }
 
   double at(int64_t k, int64_t n) const {
@@ -115,8 +115,8 @@ void expect_exact(const Layout& layout, std::initializer_list<int64_t> rows) {
                << layout.depth << " x " << layout.columns << ", blocks of "
                << layout.block << ", " << layout.bits << " bits");
   const Weight weight(layout);
-  const auto gm = fx::symbolic_trace(
-      [&](Value x) { return weight.product(x); }, {"x"}, "f");
+  const auto gm = fx::symbolic_trace([&](Value x) { return weight.product(x); },
+                                     {"x"}, "f");
   for (const int64_t count : rows) {
     const Tensor x = random_tensor({count, layout.depth}, DType::f32, 5);
     const ValueList inputs{x};
@@ -174,8 +174,8 @@ TEST(BlockedWeights, RowsOfAllCounts) {
 
 size_t packed_bytes(const Layout& layout, CpuLevel level) {
   const Weight weight(layout);
-  const auto gm = fx::symbolic_trace(
-      [&](Value x) { return weight.product(x); }, {"x"}, "f");
+  const auto gm = fx::symbolic_trace([&](Value x) { return weight.product(x); },
+                                     {"x"}, "f");
   compile(*gm, options_for(level));
   const ValueList inputs{random_tensor({1, layout.depth})};
   prepare(*gm, inputs);

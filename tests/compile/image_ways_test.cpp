@@ -38,25 +38,69 @@ struct WayCase {
 };
 
 const WayCase kWayCases[] = {
-    {{1, 16, 20, 20}, {16, 1, 3, 3}, 1, 1, 16, "window over planes: one filter",
+    {{1, 16, 20, 20},
+     {16, 1, 3, 3},
+     1,
+     1,
+     16,
+     "window over planes: one filter",
      "window with channels innermost: one filter"},
-    {{1, 16, 5, 5}, {16, 1, 3, 3}, 1, 1, 16,
+    {{1, 16, 5, 5},
+     {16, 1, 3, 3},
+     1,
+     1,
+     16,
      "window with channels innermost: one filter",
      "window with channels innermost: one filter"},
-    {{1, 2, 20, 20}, {2, 2, 3, 3}, 1, 1, 1, "window over planes: too few",
+    {{1, 2, 20, 20},
+     {2, 2, 3, 3},
+     1,
+     1,
+     1,
+     "window over planes: too few",
      "primitive: "},
-    {{1, 16, 20, 20}, {16, 4, 3, 3}, 1, 1, 4, "window: groups of few channels",
+    {{1, 16, 20, 20},
+     {16, 4, 3, 3},
+     1,
+     1,
+     4,
+     "window: groups of few channels",
      "window: groups of few channels"},
-    {{1, 8, 20, 20}, {16, 8, 3, 3}, 1, 1, 1, "window: an image of few channels",
+    {{1, 8, 20, 20},
+     {16, 8, 3, 3},
+     1,
+     1,
+     1,
+     "window: an image of few channels",
      "window: an image of few channels"},
-    {{1, 64, 20, 20}, {64, 32, 3, 3}, 1, 1, 2, "primitive: groups of more",
+    {{1, 64, 20, 20},
+     {64, 32, 3, 3},
+     1,
+     1,
+     2,
+     "primitive: groups of more",
      "primitive: groups of more"},
     {{1, 64, 20, 20}, {64, 64, 3, 3}, 1, 1, 1, "Winograd: ", "Winograd: "},
-    {{1, 64, 20, 20}, {64, 64, 3, 3}, 2, 1, 1, "product: windows are rows",
+    {{1, 64, 20, 20},
+     {64, 64, 3, 3},
+     2,
+     1,
+     1,
+     "product: windows are rows",
      "primitive: faster than products over windows"},
-    {{1, 64, 20, 20}, {64, 64, 1, 1}, 1, 0, 1, "product over planes: ",
+    {{1, 64, 20, 20},
+     {64, 64, 1, 1},
+     1,
+     0,
+     1,
+     "product over planes: ",
      "product: windows of one element"},
-    {{1, 3, 20, 20}, {16, 3, 3, 3}, 2, 1, 1, "loops of C++: ",
+    {{1, 3, 20, 20},
+     {16, 3, 3, 3},
+     2,
+     1,
+     1,
+     "loops of C++: ",
      "loops of C++: "},
 };
 
@@ -65,10 +109,10 @@ TEST(ImageWays, AreReported) {
     for (CpuLevel level : testing::host_levels()) {
       SCOPED_TRACE(::testing::Message()
                    << c.weight.str() << " at " << cpu_level_name(level));
-      EXPECT_THAT(ways_of(conv(c.weight, c.stride, c.pad, c.groups),
-                          random_tensor(c.input), level),
-                  ::testing::StartsWith(level == CpuLevel::avx2 ? c.avx2
-                                                                : c.others));
+      EXPECT_THAT(
+          ways_of(conv(c.weight, c.stride, c.pad, c.groups),
+                  random_tensor(c.input), level),
+          ::testing::StartsWith(level == CpuLevel::avx2 ? c.avx2 : c.others));
     }
 }
 
@@ -93,10 +137,10 @@ TEST(ImageWays, SayWhyAPrimitiveComputes) {
 TEST(ImageWays, OfPooling) {
   const auto pool = [](Value x) { return F::max_pool2d(x, 3, 2, 1); };
   for (CpuLevel level : testing::host_levels())
-    EXPECT_THAT(ways_of(pool, random_tensor({1, 8, 20, 20}), level),
-                HasSubstr(level == CpuLevel::avx2
-                              ? "window over planes"
-                              : "window with channels innermost"));
+    EXPECT_THAT(
+        ways_of(pool, random_tensor({1, 8, 20, 20}), level),
+        HasSubstr(level == CpuLevel::avx2 ? "window over planes"
+                                          : "window with channels innermost"));
   const auto plain = [](Value x) { return F::relu(x) + 1; };
   EXPECT_EQ(ways_of(plain, random_tensor({4, 4}), testing::host_levels()[0]),
             "");

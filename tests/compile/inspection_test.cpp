@@ -82,7 +82,9 @@ TEST(Inspections, ConvolutionsCountMultiplyAdds) {
 TEST(Inspections, TransposedConvolutionsCountInputs) {
   const Tensor weight = random_tensor({6, 4, 3, 3});
   const Inspection seen = inspected(
-      [&](Value x) { return F::conv_transpose2d(x, weight, None, 2, 0, 0, 1, 2); },
+      [&](Value x) {
+        return F::conv_transpose2d(x, weight, None, 2, 0, 0, 1, 2);
+      },
       random_tensor({2, 6, 9, 9}));
   EXPECT_EQ(step_of(seen, "conv_transpose2d").profile.flops,
             2.0 * 2 * 6 * 9 * 9 * 4 * 9);

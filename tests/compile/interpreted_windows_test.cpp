@@ -68,8 +68,8 @@ TEST(InterpretedWindows, Pooling) {
   expect_same("max_pool2d", {random_tensor({2, 5, 14, 15}), 3, 2, 1});
   expect_same("max_pool2d", {random_tensor({5, 14, 15}), 3, 2, 1, 1, true});
   expect_same("max_pool1d", {random_tensor({2, 5, 40}), 4, 3, 2});
-  expect_same("avg_pool2d", {random_tensor({1, 5, 14, 15}), 3, 2, 1, true,
-                             false});
+  expect_same("avg_pool2d",
+              {random_tensor({1, 5, 14, 15}), 3, 2, 1, true, false});
   expect_same("avg_pool3d", {random_tensor({1, 2, 6, 7, 8}), 2});
 }
 
@@ -89,9 +89,9 @@ TEST(InterpretedWindows, LeavesWhatIsNotGenerated) {
   const Tensor x = random_tensor({1, 4, 9, 9}, DType::f64);
   EXPECT_FALSE(BothWays("conv2d", {x, random_tensor({4, 4, 3, 3}, DType::f64)})
                    .generated(&made));
-  EXPECT_FALSE(BothWays("max_pool2d_with_indices",
-                        {random_tensor({1, 4, 9, 9}), 3})
-                   .generated(&made));
+  EXPECT_FALSE(
+      BothWays("max_pool2d_with_indices", {random_tensor({1, 4, 9, 9}), 3})
+          .generated(&made));
 }
 
 TEST(InterpretedWindows, KeepsTheProgramsOfSomeCalls) {

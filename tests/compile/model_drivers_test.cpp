@@ -199,11 +199,10 @@ TEST(ModelDrivers, MiniLMOfBf16CallsEachPrimitiveItself) {
   options.machine.halves.bf16 = true;
   options.pipeline = program::passes_for(options.machine);
   const program::Program program =
-      program::plan(
-          passes::run_pipeline(
-              *gm, ValueList{Tensor::meta({2, 64, 384}, DType::bf16)},
-              options.pipeline),
-          options)
+      program::plan(passes::run_pipeline(
+                        *gm, ValueList{Tensor::meta({2, 64, 384}, DType::bf16)},
+                        options.pipeline),
+                    options)
           .program;
   std::vector<program::StepPlan> plans;
   std::vector<std::shared_ptr<const program::ExternCode>> externals;
@@ -227,9 +226,10 @@ TEST(ModelDrivers, MiniLMOfBf16CallsEachPrimitiveItself) {
   const program::Schedule schedule =
       program::make_schedule(program, plans, externals, 1);
   const jit::Compiler compiler(jit::EngineOptions{});
-  EXPECT_EQ(calls_in(jit::program_text({}, schedule.driver, compiler, 1)
-                         .driver.text.ir),
-            expected);
+  EXPECT_EQ(
+      calls_in(
+          jit::program_text({}, schedule.driver, compiler, 1).driver.text.ir),
+      expected);
 }
 
 }  // namespace TEST_FILE

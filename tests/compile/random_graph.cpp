@@ -14,7 +14,8 @@ class RandomGraph : public WritingCalls {
   RandomCase run() {
     const int64_t inputs = 1 + pick(3);
     for (int64_t i = 0; i < inputs; ++i) {
-      const Dims sizes = random_sizes();  // Compilers order arguments otherwise.
+      const Dims sizes =
+          random_sizes();  // Compilers order arguments otherwise.
       add_input(sizes, chance(0.85) ? DType::f32 : random_dtype());
     }
     const int64_t calls = 4 + pick(14);

@@ -32,8 +32,8 @@ Tensor integers(DType dtype, const Dims& sizes, Numbers which, uint32_t seed) {
   return wide.to(dtype);
 }
 
-// Whole sums of [B, M, K] by [B, K, N] less their zero points, as `dtype`; those
-// beyond 64 bits wrap.
+// Whole sums of [B, M, K] by [B, K, N] less their zero points, as `dtype`;
+// those beyond 64 bits wrap.
 Tensor whole_sums(const Tensor& x, const Tensor& w, int64_t p, int64_t q,
                   DType dtype) {
   const int64_t batch = x.size(0), rows = x.size(1), depth = x.size(2),
@@ -45,10 +45,10 @@ Tensor whole_sums(const Tensor& x, const Tensor& w, int64_t p, int64_t q,
     for (int64_t n = 0; n < columns; ++n) {
       uint64_t sum = 0;
       for (int64_t k = 0; k < depth; ++k)
-        sum += uint64_t(a.data_as<int64_t>()[i * depth + k] - p) *
-               uint64_t(
-                   b.data_as<int64_t>()[(i / rows * depth + k) * columns + n] -
-                   q);
+        sum +=
+            uint64_t(a.data_as<int64_t>()[i * depth + k] - p) *
+            uint64_t(
+                b.data_as<int64_t>()[(i / rows * depth + k) * columns + n] - q);
       sums.data_as<int64_t>()[i * columns + n] = int64_t(sum);
     }
   return sums.to(dtype);

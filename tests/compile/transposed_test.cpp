@@ -27,9 +27,8 @@ struct Layer {
 
 Tensor computed(const Layer& layer, const Value& x, DType type,
                 std::optional<CpuLevel> level, int threads) {
-  const auto gm = fx::symbolic_trace(
-      [&](Value x) { return layer.of(x, type); },
-      nn::Signature({nn::ArgSpec("x")}), "f");
+  const auto gm = fx::symbolic_trace([&](Value x) { return layer.of(x, type); },
+                                     nn::Signature({nn::ArgSpec("x")}), "f");
   if (level) compile(*gm, testing::options_for(*level, threads));
   return gm->forward({x}).as_tensor();
 }
@@ -41,9 +40,9 @@ void expect_layer_right(const Layer& layer, const Tensor& x) {
     for (int threads : {1, 2}) {
       SCOPED_TRACE(cpu_level_name(level));
       const Tensor got = computed(layer, x, DType::f32, level, threads);
-      EXPECT_EQ(testing::value_difference(got.to(DType::f64), wanted, 1e-5,
-                                          1e-4),
-                "");
+      EXPECT_EQ(
+          testing::value_difference(got.to(DType::f64), wanted, 1e-5, 1e-4),
+          "");
     }
 }
 
@@ -58,10 +57,11 @@ TEST(TransposedLayers, OfRandomSizes) {
     Dims sizes{draw.of({1, 2}), channels}, weights{channels, features};
     for (int d = 0; d < spatial; ++d) {
       const int64_t stride = draw.of({1, 2, 2, 3}), size = draw.of({1, 4, 9});
-      const int64_t taps = draw.of({1, 2, 3, 4, 5}), dilation = draw.of({1, 1, 2});
+      const int64_t taps = draw.of({1, 2, 3, 4, 5}),
+                    dilation = draw.of({1, 1, 2});
       layer.stride.push_back(stride), layer.dilation.push_back(dilation);
-      layer.output_padding.push_back(
-          draw.of({0, 1}) % std::max(stride, dilation));
+      layer.output_padding.push_back(draw.of({0, 1}) %
+                                     std::max(stride, dilation));
       // The result has places.
       const int64_t most = ((size - 1) * stride + (taps - 1) * dilation) / 2;
       layer.padding.push_back(std::min(draw.of({0, 1, 1, 2}), most));
@@ -89,10 +89,11 @@ TEST(TransposedLayers, OfNets) {
     int64_t channels, features, size, taps, stride, padding, output_padding;
     int64_t groups;
   };
-  const Sizes nets[] = {{32, 16, 14, 2, 2, 0, 0, 1}, {32, 24, 9, 3, 2, 1, 1, 1},
-                        {48, 16, 8, 4, 2, 1, 0, 1},  {24, 3, 12, 4, 2, 1, 0, 1},
-                        {32, 32, 20, 3, 1, 1, 0, 1}, {24, 1, 13, 4, 2, 1, 0, 24},
-                        {40, 32, 1, 4, 1, 0, 0, 1},  {16, 8, 10, 5, 3, 2, 1, 1}};
+  const Sizes nets[] = {
+      {32, 16, 14, 2, 2, 0, 0, 1}, {32, 24, 9, 3, 2, 1, 1, 1},
+      {48, 16, 8, 4, 2, 1, 0, 1},  {24, 3, 12, 4, 2, 1, 0, 1},
+      {32, 32, 20, 3, 1, 1, 0, 1}, {24, 1, 13, 4, 2, 1, 0, 24},
+      {40, 32, 1, 4, 1, 0, 0, 1},  {16, 8, 10, 5, 3, 2, 1, 1}};
   for (const Sizes& s : nets) {
     Draw draw(static_cast<uint32_t>(s.size));
     Layer layer;

@@ -18,9 +18,9 @@
 namespace fxjit::testing_windows {
 
 namespace F = nn::functional;
-using testing::random_tensor;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::random_tensor;
 
 // Draws what layers look like.
 class Draw {
@@ -57,7 +57,8 @@ inline Tensor image(const Dims& sizes, Draw& draw) {
 }
 
 // No window is larger than the padded image.
-inline int64_t pad_of(int64_t size, int64_t taps, int64_t dilation, Draw& draw) {
+inline int64_t pad_of(int64_t size, int64_t taps, int64_t dilation,
+                      Draw& draw) {
   const int64_t reach = (taps - 1) * dilation + 1, pad = draw.of({0, 1, 3});
   return size >= reach ? pad : std::max(pad, (reach + 1) / 2);
 }

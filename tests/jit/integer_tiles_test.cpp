@@ -146,8 +146,7 @@ class Product {
     std::vector<program::IntegerFn> kernels;
     for (const IntegerForm& form : loops.forms()) {
       IrModule ir = module_of(form, level);
-      EXPECT_EQ(replace_dots(*ir.module->getFunction("kernel")) > 0,
-                dots);
+      EXPECT_EQ(replace_dots(*ir.module->getFunction("kernel")) > 0, dots);
       codes.push_back(build(compiler, std::move(ir)));
       kernels.push_back(
           codes.back()->function<void(const program::IntegerCall*)>("kernel"));

@@ -76,8 +76,8 @@ TEST(Quantisings, AreThoseOfTheBody) {
 
 // Bounds that the type does not hold, or that are no whole numbers.
 TEST(Quantisings, OthersAreNone) {
-  for (const auto& [low, high] : {std::pair{-1.0, 255.0}, {0.0, 256.0},
-                                  {0.5, 255.0}, {9.0, 3.0}}) {
+  for (const auto& [low, high] :
+       {std::pair{-1.0, 255.0}, {0.0, 256.0}, {0.5, 255.0}, {9.0, 3.0}}) {
     const ScalarBody body = quantised(DType::u8, low, high, true);
     EXPECT_LT(Quantisings(body).of(body.results[0]).real, 0);
   }

@@ -176,8 +176,8 @@ double WindowProblem::weight(int64_t result, int64_t channel,
   if (step_.sums_groups()) {
     const int64_t block = step_.weight_block;
     const int64_t width = step_.taps[2];
-    const int64_t row = (tap / width * step_.group_channels + channel) * width +
-                        tap % width;
+    const int64_t row =
+        (tap / width * step_.group_channels + channel) * width + tap % width;
     at = (result / block * step_.depth() + row) * block + result % block;
   } else if (step_.channels_inner) {
     at = tap * step_.channels() + result;
@@ -223,8 +223,7 @@ void WindowProblem::expect_right() const {
   for (size_t i = 0; i < out_.size(); ++i) {
     const Dims place = place_of(i);
     const double sum = expected(place);
-    const double tolerance =
-        2e-6 * static_cast<double>(step_.depth()) + 1e-5;
+    const double tolerance = 2e-6 * static_cast<double>(step_.depth()) + 1e-5;
     const auto near = [&](float got, double want) {
       if (!std::isfinite(want))
         return std::isnan(want) ? std::isnan(got) : got == want;

@@ -51,7 +51,7 @@ TEST(ImageConvLoops, EveryLevelEqualsDoublePrecision) {
           for (bool channels_last : {false, true}) {
             const LastCall call(c, channels_last);
             ASSERT_TRUE(passes::is_image_convolution(call.params, call.input,
-                                                      call.weight));
+                                                     call.weight));
             expect_level(ImageConv(call.params, call.input, call.weight), call,
                          level);
           }

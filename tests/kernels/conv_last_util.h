@@ -114,10 +114,9 @@ void expect_level(const Conv& conv, const LastCall& call, CpuLevel level) {
     const auto floats = [&](int i) {
       return static_cast<float*>(copies.addresses()[i]);
     };
-    typename Conv::Data data{
-        floats(0), reinterpret_cast<float*>(weights.data()),
-        floats(1), floats(2),
-        level};
+    typename Conv::Data data{floats(0),
+                             reinterpret_cast<float*>(weights.data()),
+                             floats(1), floats(2), level};
     conv.run(data, 0, conv.rows());
     copies.take_result();
     SCOPED_TRACE(cpu_level_name(level));

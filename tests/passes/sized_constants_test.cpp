@@ -45,8 +45,7 @@ std::vector<Tensor> constants_at(NamedGraph& graph, int64_t batch,
   std::vector<Tensor> found;
   if (!model) return found;
   for (const fx::NodePtr node : model->graph->nodes())
-    if (node->is(fx::Opcode::get_attr))
-      found.push_back(model->constant(*node));
+    if (node->is(fx::Opcode::get_attr)) found.push_back(model->constant(*node));
   graph.release_constants();
   return found;
 }

@@ -207,13 +207,12 @@ TEST(Windows, OfRunsOfFewChannels) {
         ElementsAre("contraction: window_product+add"));
   // Padding cuts the runs, and taps alone are too short.
   const Tensor few = random_tensor({4, 8, 2, 2}, 9);
-  EXPECT_THAT(fused(
-                  [&](Value x) {
-                    return F::conv2d(x, few, bias, Value(1), Value(1));
-                  },
-                  {random_tensor({2, 9, 17, 8})
-                       .as_strided({2, 8, 9, 17}, {1224, 1, 136, 8}, 0)}),
-              Not(Contains(HasSubstr("window_product"))));
+  EXPECT_THAT(
+      fused(
+          [&](Value x) { return F::conv2d(x, few, bias, Value(1), Value(1)); },
+          {random_tensor({2, 9, 17, 8})
+               .as_strided({2, 8, 9, 17}, {1224, 1, 136, 8}, 0)}),
+      Not(Contains(HasSubstr("window_product"))));
 }
 
 // High windows go down the columns of an image that is turned so.

@@ -22,7 +22,8 @@ class SizedGraph : public testing::WritingCalls {
   std::optional<SizedCase> run() {
     const int64_t inputs = 1 + pick(3);
     for (int64_t i = 0; i < inputs; ++i) {
-      const Dims sizes = random_sizes();  // Compilers order arguments otherwise.
+      const Dims sizes =
+          random_sizes();  // Compilers order arguments otherwise.
       add_input(sizes, chance(0.9) ? DType::f32 : random_dtype());
     }
     const int64_t calls = 4 + pick(10);

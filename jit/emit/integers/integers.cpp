@@ -40,9 +40,9 @@ class IntegerEmitter {
       emit_rest(b_.i64(0), first_fix);
     } else {
       Value* groups = b_.i64(2);  // Of a pair.
-      Value* pairs = b_.ir().CreateUDiv(
-          call_number(b_, offsetof(IntegerCall, columns)),
-          b_.mul(groups, b_.i64(kQuadColumns)));
+      Value* pairs =
+          b_.ir().CreateUDiv(call_number(b_, offsetof(IntegerCall, columns)),
+                             b_.mul(groups, b_.i64(kQuadColumns)));
       Value* whole = b_.mul(pairs, groups);
       Value* fix = b_.loop(b_.i64(0), whole, groups, {first_fix},
                            [&](Value* group, const Values& carried) {
@@ -81,13 +81,12 @@ class IntegerEmitter {
 
   // So many at once; gives the end of their fixes.
   Value* emit_groups(Value* first, Value* last, int64_t count, Value* fix) {
-    return b_.loop(first, last, b_.i64(count), {fix},
-                   [&](Value* group, const Values& carried) {
-                     return Values{
-                         is_one_row()
-                             ? emit_row_groups(group, count, carried[0])
-                             : emit_group(group, carried[0])};
-                   })[0];
+    return b_.loop(
+        first, last, b_.i64(count), {fix},
+        [&](Value* group, const Values& carried) {
+          return Values{is_one_row() ? emit_row_groups(group, count, carried[0])
+                                     : emit_group(group, carried[0])};
+        })[0];
   }
 
   // A group of columns; gives the end of its fixes.
@@ -163,8 +162,7 @@ class IntegerEmitter {
             Value* row = load_quads(rows, q);
             Value* sign = has_signs() ? load_quads(signs, q) : nullptr;
             for (size_t g = 0; g < sums.size(); ++g) {
-              Value* factors =
-                  load_quads(b_.offset_bytes(weights[g], at), q);
+              Value* factors = load_quads(b_.offset_bytes(weights[g], at), q);
               if (sign) factors = b_.bit_xor(factors, sign);
               sums[g] = products_.add(sums[g], row, factors);
             }
@@ -209,8 +207,8 @@ class IntegerEmitter {
   }
 
   Value* fixes_at(Value* number) {
-    return b_.offset_bytes(
-        fixes_, b_.mul(number, b_.i64(int64_t{sizeof(QuadFixes)})));
+    return b_.offset_bytes(fixes_,
+                           b_.mul(number, b_.i64(int64_t{sizeof(QuadFixes)})));
   }
 
   // Bytes to the quad of one row that the fix of a column is for.
@@ -282,9 +280,8 @@ class IntegerEmitter {
       Value* factors = quad_at(weights, g * kQuadColumns + j);
       for (int i = 0; i < form_.vectors; ++i) {
         const auto vector = static_cast<size_t>(i);
-        Value* product =
-            products_.pairs(lhs[static_cast<size_t>(g * form_.vectors + i)],
-                            factors);
+        Value* product = products_.pairs(
+            lhs[static_cast<size_t>(g * form_.vectors + i)], factors);
         shorts[vector] = g == 0 ? product : b_.add(shorts[vector], product);
       }
     }

@@ -52,8 +52,7 @@ Value* interleaved(VectorBuilder& b, Value* x, Value* y, bool last) {
   const int lanes = VectorBuilder::lane_count(x);
   llvm::SmallVector<int, 16> mask;
   for (int at = last ? 2 : 0; at < lanes; at += 4)
-    for (const int lane : {at, at + 1})
-      mask.append({lane, lanes + lane});
+    for (const int lane : {at, at + 1}) mask.append({lane, lanes + lane});
   return b.ir().CreateShuffleVector(x, y, mask);
 }
 
@@ -205,8 +204,8 @@ Value* IntegerResults::finish_vectors(Value* row, Value* first, int lanes,
 void IntegerResults::finish_vector(Value* row, Value* column, int lanes,
                                    const Values& numbers, Value* mask) {
   Value* place = b_.add(b_.mul(row, sums_row_), column);
-  Value* sum = b_.load_raw(b_.vec(b_.i32(), lanes),
-                           b_.offset(sums_, b_.i32(), place));
+  Value* sum =
+      b_.load_raw(b_.vec(b_.i32(), lanes), b_.offset(sums_, b_.i32(), place));
   Values fitting;
   for (Value* number : numbers)
     fitting.push_back(number ? b_.slice(number, 0, lanes) : nullptr);

@@ -5,22 +5,22 @@ namespace fxjit::jit {
 Values BlockedSums::of(const Values& rows, const Values& panels,
                        const Values& zeros) {
   Value* size = b_.i64(form_.blocks.size);
-  Value* count = b_.ir().CreateUDiv(
-      b_.add(depth_, b_.i64(form_.blocks.size - 1)), size);
-  return b_.loop(
-      b_.i64(0), count, b_.i64(1), zeros,
-      [&](Value* number, const Values& totals) {
-        const Block block = block_at(rows, panels, number);
-        Value* left = b_.sub(depth_, b_.mul(number, size));
-        Values sums = sums_of(block, b_.min(left, size), zeros);
-        Values scales;
-        for (int v = 0; v < vectors_; ++v)
-          scales.push_back(
-              weights_.block_scale(panel_of(block, v), in_panel(v)));
-        for (size_t i = 0; i < sums.size(); ++i)
-          sums[i] = b_.fma(sums[i], scales[i % scales.size()], totals[i]);
-        return sums;
-      });
+  Value* count =
+      b_.ir().CreateUDiv(b_.add(depth_, b_.i64(form_.blocks.size - 1)), size);
+  return b_.loop(b_.i64(0), count, b_.i64(1), zeros,
+                 [&](Value* number, const Values& totals) {
+                   const Block block = block_at(rows, panels, number);
+                   Value* left = b_.sub(depth_, b_.mul(number, size));
+                   Values sums = sums_of(block, b_.min(left, size), zeros);
+                   Values scales;
+                   for (int v = 0; v < vectors_; ++v)
+                     scales.push_back(
+                         weights_.block_scale(panel_of(block, v), in_panel(v)));
+                   for (size_t i = 0; i < sums.size(); ++i)
+                     sums[i] =
+                         b_.fma(sums[i], scales[i % scales.size()], totals[i]);
+                   return sums;
+                 });
 }
 
 BlockedSums::Block BlockedSums::block_at(const Values& rows,
@@ -32,8 +32,7 @@ BlockedSums::Block BlockedSums::block_at(const Values& rows,
   for (Value* panel : panels)
     block.panels.push_back(b_.offset_bytes(panel, place));
   for (int v = 0; v < vectors_; ++v)
-    block.zeros.push_back(
-        weights_.block_zero(panel_of(block, v), in_panel(v)));
+    block.zeros.push_back(weights_.block_zero(panel_of(block, v), in_panel(v)));
   return block;
 }
 
@@ -48,23 +47,23 @@ Values BlockedSums::sums_of(const Block& block, Value* length,
     return numbers;
   };
   Value* whole = b_.bit_and(length, b_.i64(-codes));
-  const Values sums = b_.loop(
-      b_.i64(0), whole, b_.i64(codes), zeros,
-      [&](Value* k, const Values& carried) {
+  const Values sums =
+      b_.loop(b_.i64(0), whole, b_.i64(codes), zeros,
+              [&](Value* k, const Values& carried) {
+                Values next = carried;
+                const Values words = words_at(block, k);
+                for (int64_t i = 0; i < codes; ++i)
+                  add(next, block, b_.add(k, b_.i64(i)), numbers_at(words, i));
+                return next;
+              });
+  return b_.loop(
+      whole, length, b_.i64(1), sums, [&](Value* k, const Values& carried) {
         Values next = carried;
-        const Values words = words_at(block, k);
-        for (int64_t i = 0; i < codes; ++i)
-          add(next, block, b_.add(k, b_.i64(i)), numbers_at(words, i));
+        Value* place =
+            b_.ir().CreateTrunc(b_.bit_and(k, b_.i64(codes - 1)), b_.i32());
+        add(next, block, k, numbers_at(words_at(block, k), place));
         return next;
       });
-  return b_.loop(whole, length, b_.i64(1), sums,
-                 [&](Value* k, const Values& carried) {
-                   Values next = carried;
-                   Value* place = b_.ir().CreateTrunc(
-                       b_.bit_and(k, b_.i64(codes - 1)), b_.i32());
-                   add(next, block, k, numbers_at(words_at(block, k), place));
-                   return next;
-                 });
 }
 
 // The word of each vector that has row `k` of the block.
@@ -72,15 +71,16 @@ Values BlockedSums::words_at(const Block& block, Value* k) {
   Value* word = b_.ir().CreateUDiv(k, b_.i64(form_.blocks.word_codes()));
   Values words;
   for (int v = 0; v < vectors_; ++v)
-    words.push_back(weights_.block_words(panel_of(block, v), word, in_panel(v)));
+    words.push_back(
+        weights_.block_words(panel_of(block, v), word, in_panel(v)));
   return words;
 }
 
 void BlockedSums::add(Values& sums, const Block& block, Value* k,
                       const Values& numbers) {
   for (size_t r = 0; r < block.rows.size(); ++r) {
-    Value* factor = b_.load_broadcast(
-        DType::f32, b_.offset(block.rows[r], b_.f32(), k));
+    Value* factor =
+        b_.load_broadcast(DType::f32, b_.offset(block.rows[r], b_.f32(), k));
     for (size_t v = 0; v < numbers.size(); ++v) {
       Value*& sum = sums[r * numbers.size() + v];
       sum = b_.fma(factor, numbers[v], sum);

@@ -110,9 +110,9 @@ Value* TileWeights::block_zero(Value* at, int64_t vector) {
 Value* TileWeights::block_words(Value* at, Value* word, int64_t vector) {
   Value* words = b_.offset_bytes(
       at, blocks_.words_at(width_) + vector * int64_t{b_.lanes()} * 4);
-  return b_.load_raw(
-      b_.vec(b_.i32()),
-      b_.offset_bytes(words, b_.mul(word, b_.i64(width_ * 4))), 4);
+  return b_.load_raw(b_.vec(b_.i32()),
+                     b_.offset_bytes(words, b_.mul(word, b_.i64(width_ * 4))),
+                     4);
 }
 
 // Codes are raised to the top, which leaves those above them out, and lowered
@@ -125,8 +125,8 @@ Value* TileWeights::block_number(Value* words, int64_t place, Value* zero) {
 }
 
 Value* TileWeights::block_number(Value* words, Value* place, Value* zero) {
-  Value* above = b_.sub(b_.i32(32 - blocks_.bits),
-                        b_.mul(place, b_.i32(blocks_.bits)));
+  Value* above =
+      b_.sub(b_.i32(32 - blocks_.bits), b_.mul(place, b_.i32(blocks_.bits)));
   return signed_number(b_.ir().CreateShl(words, b_.splat(above)), zero);
 }
 

@@ -81,8 +81,7 @@ class Channels {
       return Values{};
     };
     b_.if_else(
-        inside,
-        [&] { return emit(inner_sources(tile.image, rows, columns)); },
+        inside, [&] { return emit(inner_sources(tile.image, rows, columns)); },
         [&] { return emit(edge()); });
   }
 

@@ -91,15 +91,14 @@ GroupLanes::GroupLanes(const WindowParts& parts, const GroupVector& vector,
   for (int64_t k = 1; k < form_.vector_groups; ++k) {
     offsets_.push_back(b_.mul(b_.min(b_.i64(k), last), channels));
     behind = b_.add(behind, results);
-    signs_.push_back(b_.sub(
-        b_.splat(b_.ir().CreateTrunc(behind, b_.i32()), parts_.lanes),
-        b_.iota(b_.i32(), parts_.lanes)));
+    signs_.push_back(
+        b_.sub(b_.splat(b_.ir().CreateTrunc(behind, b_.i32()), parts_.lanes),
+               b_.iota(b_.i32(), parts_.lanes)));
   }
 }
 
 Value* GroupLanes::input_of(Value* image) const {
-  Value* channel =
-      b_.mul(group_, parts_.number(WindowNumber::group_channels));
+  Value* channel = b_.mul(group_, parts_.number(WindowNumber::group_channels));
   return parts_.floats(
       image, b_.mul(channel, parts_.number(WindowNumber::channel_step)));
 }
@@ -108,8 +107,7 @@ GroupLanes::Channel GroupLanes::channel(Value* c) const {
   if (!form_.dense_channels) return {nullptr, {b_.i64(0)}};
   if (form_.spread == 0) {
     Channel channel{nullptr, {c}};
-    for (Value* offset : offsets_)
-      channel.places.push_back(b_.add(c, offset));
+    for (Value* offset : offsets_) channel.places.push_back(b_.add(c, offset));
     return channel;
   }
   std::vector<llvm::Constant*> firsts;
@@ -131,16 +129,15 @@ Value* GroupLanes::elements(Value* at, const Channel& channel) const {
   };
   Value* result = repeated(channel.places[0]);
   for (size_t k = 0; k < signs_.size(); ++k)
-    result = b_.select_negative(signs_[k], repeated(channel.places[k + 1]),
-                                result);
+    result =
+        b_.select_negative(signs_[k], repeated(channel.places[k + 1]), result);
   return result;
 }
 
 // Within four lanes a permutation takes less time.
 Value* GroupLanes::permuted(Value* elements, Value* order) const {
   constexpr int kFour = 4;
-  const bool whole =
-      b_.level() == CpuLevel::avx2 && parts_.lanes == b_.lanes();
+  const bool whole = b_.level() == CpuLevel::avx2 && parts_.lanes == b_.lanes();
   if (!whole || form_.spread > kFour) return b_.permute(elements, order);
   return b_.ir().CreateIntrinsic(llvm::Intrinsic::x86_avx_vpermilvar_ps_256, {},
                                  {elements, order});

@@ -46,7 +46,8 @@ class GroupLanes {
   // The first lane's group in an image of the input.
   Value* input_of(Value* image) const;
 
-  // Where lanes find a channel, if they permute or if channels lie side by side.
+  // Where lanes find a channel, if they permute or if channels lie side by
+  // side.
   struct Channel {
     Value* order = nullptr;
     Values places;  // Of the groups, from the first one's first channel.

@@ -57,8 +57,8 @@ class Groups {
   void emit_tile(const Tile& tile) {
     std::vector<Values> operands;
     for (int64_t j = 0; j < across_; ++j)
-      operands.push_back(parts_.moved(tile.slices, 2,
-                                      {tile.y, b_.add(tile.x, b_.i64(j))}));
+      operands.push_back(
+          parts_.moved(tile.slices, 2, {tile.y, b_.add(tile.x, b_.i64(j))}));
     Value* inside = is_inside(tile);
     vectors_.each([&](const GroupVector& vector) {
       const Values made = emit_vector(tile, vector, inside);
@@ -124,8 +124,8 @@ class Groups {
       return each_tap(
           WindowNumber::taps_height, made, [&](Value* h, Values made) {
             const At row = at(sums.tile.y, h, 1);
-            Value* first = parts_.floats(sums.input,
-                                         b_.add(slice.offset, row.offset));
+            Value* first =
+                parts_.floats(sums.input, b_.add(slice.offset, row.offset));
             Value* number_of_row =
                 b_.add(b_.mul(d, number(WindowNumber::taps_height)), h);
             Value* weights = parts_.floats(
@@ -281,14 +281,13 @@ Value* has_special(const WindowParts& parts) {
     count = b.mul(count, parts.number(factor));
   Value* zero = b.splat_f32(0, parts.lanes);
   Value* last = b.sub(count, b.i64(parts.lanes));
-  Value* bad =
-      b.loop(b.i64(0), count, b.i64(parts.lanes), {zero},
-             [&](Value* i, const Values& sums) {
-               Value* some =
-                   b.load_raw(b.vec(b.f32(), parts.lanes),
-                              parts.floats(parts.weights, b.min(i, last)));
-               return Values{b.fma(some, zero, sums[0])};
-             })[0];
+  Value* bad = b.loop(b.i64(0), count, b.i64(parts.lanes), {zero},
+                      [&](Value* i, const Values& sums) {
+                        Value* some = b.load_raw(
+                            b.vec(b.f32(), parts.lanes),
+                            parts.floats(parts.weights, b.min(i, last)));
+                        return Values{b.fma(some, zero, sums[0])};
+                      })[0];
   return b.any(b.ne(bad, zero));
 }
 

@@ -89,8 +89,8 @@ void emit(VectorBuilder& b, const WindowForm& form) {
   const WindowParts parts(b, form);
   const auto loops = form.sums_groups      ? emit_groups
                      : form.channels_inner ? emit_channels
-                     : form.has_ring     ? emit_ring
-                                         : emit_planes;
+                     : form.has_ring       ? emit_ring
+                                           : emit_planes;
   loops(parts);
   b.ret();
 }

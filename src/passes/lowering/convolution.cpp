@@ -88,9 +88,9 @@ ops::ConvParams without_dim(ops::ConvParams params, int dim) {
 Value without_thin_dim(GraphBuilder& b, const ops::ConvParams& params,
                        ValueList args, int dim) {
   for (int i : {0, 1}) args[i] = call(b, "squeeze", {args[i], 2 + dim});
-  return call(b, "unsqueeze",
-              {lower_f32_convolution(b, without_dim(params, dim), args),
-               2 + dim});
+  return call(
+      b, "unsqueeze",
+      {lower_f32_convolution(b, without_dim(params, dim), args), 2 + dim});
 }
 
 Value winograd(GraphBuilder& b, const ops::ConvParams& params,

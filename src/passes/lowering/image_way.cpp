@@ -161,8 +161,8 @@ bool suits_plane_product(const Conv& c) {
 // With shorter runs of memory the loop over one of them is too short.
 bool has_long_runs(const Conv& c) {
   constexpr int64_t kShortestRun = 16;
-  const Size taps = are_runs(c.params, c.input, c.weight) ? c.taps.back()
-                                                          : Size(1);
+  const Size taps =
+      are_runs(c.params, c.input, c.weight) ? c.taps.back() : Size(1);
   return c.input.size(1) * taps >= kShortestRun;
 }
 

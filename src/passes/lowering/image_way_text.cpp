@@ -22,7 +22,8 @@ std::string_view image_way_text(ImageWay way) {
       return "window with channels innermost: so they lie, or planes suit no "
              "vectors";
     case ImageWay::by_turns:
-      return "convolutions of stride 1: transposed, and its results lie by turns";
+      return "convolutions of stride 1: transposed, and its results lie by "
+             "turns";
     case ImageWay::line_rows:
       return "product: windows of the line are runs of memory";
     case ImageWay::shifted_views:

@@ -48,8 +48,8 @@ LowerFn lower_attention;
 LowerFn lower_written_attention;
 // Lowers a convolution of f32: to a product if the window is one element; to a
 // window if each filter has a channel of its own (over lines to a sum of
-// shifted views) or channels are few; otherwise to conv_last. A convolution of a
-// half type without a kernel of its own is computed in f32. None for others.
+// shifted views) or channels are few; otherwise to conv_last. A convolution of
+// a half type without a kernel of its own is computed in f32. None for others.
 LowerFn lower_convolution;
 // Lowers pooling of images in planes or with channels innermost; none for
 // others.
@@ -89,8 +89,8 @@ bool pays_by_turns(GraphBuilder& builder, const ops::ConvParams& params,
                    const ValueList& args);
 Value lower_transposed(GraphBuilder& builder, const ops::ConvParams& params,
                        const ValueList& args);
-// Convolutions by the way that conv_way() chose, of input with its batch, weight
-// and bias. Over lines whose windows are runs of memory, as a product.
+// Convolutions by the way that conv_way() chose, of input with its batch,
+// weight and bias. Over lines whose windows are runs of memory, as a product.
 Value lower_line_windows(GraphBuilder& builder, const ops::ConvParams& params,
                          const ValueList& args);
 // By window_op(), to [N, C_out, ...]: filters of a channel of their own, or few

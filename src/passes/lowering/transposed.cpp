@@ -5,8 +5,8 @@
 //   y[q * s + t] = sum over j of x[q - j] * w[j * s + t]   (without padding)
 //
 // Those of all t along a dim are the features of one convolution if they have
-// equally many taps or lie side by side in its result. Else they are made one by
-// one, and put beside each other.
+// equally many taps or lie side by side in its result. Else they are made one
+// by one, and put beside each other.
 #include <algorithm>
 #include <numeric>
 
@@ -222,8 +222,7 @@ class Transposed {
   Value taps_of(Value w, int d, const Part& part) {
     // Dims in front of it that are joined have become two.
     int dim = 2;
-    for (int before = 0; before < d; ++before)
-      dim += joined_[before] ? 2 : 1;
+    for (int before = 0; before < d; ++before) dim += joined_[before] ? 2 : 1;
     if (!part.joined) {
       w = call(b_, "slice",
                {w, dim, part.first_tap, window_[d], part.tap_step});

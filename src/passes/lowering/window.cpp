@@ -66,8 +66,8 @@ Value small_products(GraphBuilder& b, ops::ConvParams params,
 
 }  // namespace
 
-Value lower_window(GraphBuilder& b, ImageWay way,
-                   const ops::ConvParams& params, const ValueList& args) {
+Value lower_window(GraphBuilder& b, ImageWay way, const ops::ConvParams& params,
+                   const ValueList& args) {
   if (way == ImageWay::few_planes) return small_products(b, params, args);
   if (way == ImageWay::filter_planes) return products(b, params, args, false);
   ValueList last = args;

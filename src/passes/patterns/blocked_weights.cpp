@@ -67,12 +67,11 @@ std::optional<BlockedWeight> blocked_weight(const ModelGraph& model,
       weight.scale->val_tensor().sizes() == parameters && sizes[0] > 0 &&
       weight.block > 1 && weight.codes->val_tensor().is_contiguous();
   if (!fits) return std::nullopt;
-  if (weight.zero &&
-      !(is_constant(weight.zero) &&
-        (weight.zero->val_tensor().numel() == 1 ||
-         weight.zero->val_tensor().sizes() == parameters) &&
-        fits_codes(model.constant(*weight.zero),
-                   weight.codes->val_tensor().dtype())))
+  if (weight.zero && !(is_constant(weight.zero) &&
+                       (weight.zero->val_tensor().numel() == 1 ||
+                        weight.zero->val_tensor().sizes() == parameters) &&
+                       fits_codes(model.constant(*weight.zero),
+                                  weight.codes->val_tensor().dtype())))
     return std::nullopt;
   return weight;
 }
@@ -81,9 +80,8 @@ fx::NodePtr written_product(CallWriter& write, fx::NodePtr input,
                             const BlockedWeight& weight) {
   const Dims sizes = weight.codes->val_tensor().sizes();
   const ValueList matrix =
-      weight.by_column
-          ? ValueList{Value(sizes[0]), Value(sizes[1] * sizes[2])}
-          : ValueList{Value(sizes[0] * sizes[1]), Value(sizes[2])};
+      weight.by_column ? ValueList{Value(sizes[0]), Value(sizes[1] * sizes[2])}
+                       : ValueList{Value(sizes[0] * sizes[1]), Value(sizes[2])};
   return write.call(
       "fxjit.blocked_product",
       {input, write.call("reshape", {weight.codes, Value::list(matrix)}),

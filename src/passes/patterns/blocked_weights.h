@@ -10,7 +10,7 @@ namespace fxjit::passes {
 
 // The weight of a product of matrices, dequantised in blocks of its depth.
 struct BlockedWeight {
-  fx::NodePtr codes = nullptr;  // A byte each.
+  fx::NodePtr codes = nullptr;                  // A byte each.
   fx::NodePtr scale = nullptr, zero = nullptr;  // As codes; zero may be null.
   int64_t block = 0;
   bool by_column = false;  // [columns, blocks, block], else [blocks, block,

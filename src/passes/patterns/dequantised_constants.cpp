@@ -91,8 +91,7 @@ int dequantised_constants(ModelGraph& model) {
     const Dequantised weight(model, node);
     if (!weight.found()) return false;
     CallWriter write(*model.graph, node);
-    node->replace_all_uses_with(
-        write.call("fxjit.dequantize", weight.args()));
+    node->replace_all_uses_with(write.call("fxjit.dequantize", weight.args()));
     return true;
   });
 }

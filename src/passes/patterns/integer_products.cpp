@@ -10,9 +10,9 @@
 //   matmul(x, view(dequantize(blocks of w, t, q)))
 //                                    ==>   blocked_product(x, w, t, q)
 //
-// Otherwise not where a scale or zero point differs along the depth, nor of few rows or
-// columns by what is not constant. Linear layers and addmm are products of this
-// kind and an addition.
+// Otherwise not where a scale or zero point differs along the depth, nor of few
+// rows or columns by what is not constant. Linear layers and addmm are products
+// of this kind and an addition.
 #include <algorithm>
 #include <array>
 #include <optional>

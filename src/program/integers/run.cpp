@@ -145,8 +145,7 @@ IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
       adds_(step.adds()),
       accesses_(step_.extras) {
   if (!step_.depth_axes.empty()) find_pieces();
-  accesses_.insert(accesses_.end(), step_.outputs.begin(),
-                   step_.outputs.end());
+  accesses_.insert(accesses_.end(), step_.outputs.begin(), step_.outputs.end());
   const int most = static_cast<int>(step.tile_rows / lanes_);
   for (int vectors = std::min(most, 1); vectors <= most; ++vectors)
     forms_.push_back({step.without_sizes(), vectors, adds_,

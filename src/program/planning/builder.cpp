@@ -18,8 +18,7 @@ constexpr int64_t kLeastOfMany = int64_t{128} << 10;
 const Placed& Places::at(const fx::Node* node) const {
   for (const auto& [each, place] : places_)
     if (each == node) return place;
-  throw InternalError("a node of a region has no place",
-                      node->error_context());
+  throw InternalError("a node of a region has no place", node->error_context());
 }
 
 int RegionCall::result_index(const fx::Node& node) const {

@@ -96,8 +96,8 @@ class PlanBuilder {
   OperandRef pack_winograd(const Placed& weight, int64_t tile);
   // The same of whole numbers of 8 bits, which stay so.
   OperandRef pack_bytes(const Placed& weight);
-  // The same of codes, their scales [blocks, columns] and, if there are any, zero
-  // points (weights/blocks.h).
+  // The same of codes, their scales [blocks, columns] and, if there are any,
+  // zero points (weights/blocks.h).
   OperandRef pack_blocks(const std::vector<Piece>& pieces,
                          const weights::StoredCodes& codes, int64_t depth);
   // The same of a matrix of 8-bit integers for products of integers.

@@ -117,9 +117,8 @@ void plan_eager(PlanBuilder& builder, const RegionCall& call) {
   for (const fx::Node* node : call.region.graph->nodes()) {
     if (!node->called_op()) continue;
     const int result = call.result_index(*node);
-    const Placed place = result >= 0
-                             ? call.results[static_cast<size_t>(result)]
-                             : builder.allocate(node->val_tensor());
+    const Placed place = result >= 0 ? call.results[static_cast<size_t>(result)]
+                                     : builder.allocate(node->val_tensor());
     add_call(builder, call, spec_of_call(*node), tensor_operands(*node, places),
              {place});
     places.add(*node, place);

@@ -124,11 +124,10 @@ void plan_integers(PlanBuilder& builder, const RegionCall& call,
   step.rhs = rhs.val.dtype();
   step.has_dots = builder.options().machine.dot_products;
   const int lanes = support::vector_lanes(builder.level());
-  std::vector<OperandRef> refs{lhs.ref(),
-                               step.lhs == DType::i16
-                                   ? pack_pairs_at_run_time(builder, call, rhs)
-                                   : builder.pack_integers(
-                                         rhs, step.has_single_rows(lanes))};
+  std::vector<OperandRef> refs{
+      lhs.ref(), step.lhs == DType::i16
+                     ? pack_pairs_at_run_time(builder, call, rhs)
+                     : builder.pack_integers(rhs, step.has_single_rows(lanes))};
   bind_epilogue(call, node, refs, step);
   builder.add_step(std::move(step), std::move(refs), call);
 }
@@ -146,8 +145,8 @@ OperandRef pack_blocks(PlanBuilder& builder, const RegionCall& call,
   const weights::StoredCodes codes{given[3].as_int(),
                                    static_cast<int>(given[4].as_int()),
                                    given[5].as_bool()};
-  return builder.pack_blocks(
-      pieces, codes, call.inputs.at(node.arg_node(0)).val.size(-1));
+  return builder.pack_blocks(pieces, codes,
+                             call.inputs.at(node.arg_node(0)).val.size(-1));
 }
 
 }  // namespace
@@ -202,8 +201,7 @@ void plan_contraction(PlanBuilder& builder, const RegionCall& call) {
   }
   bind_epilogue(call, node, refs, step);
   if (builder.options().library_products &&
-      builder.level() == CpuLevel::avx512 &&
-      !is_integral(first.val.dtype())) {
+      builder.level() == CpuLevel::avx512 && !is_integral(first.val.dtype())) {
     step.analyse(builder.options().machine);
     const StepPlan plan = step.plan(builder.level());
     const auto results = static_cast<int32_t>(step.outputs.size());

@@ -91,8 +91,9 @@ struct Loops {
 // have arguments.
 LoopForm form_of(const Loops& loops);
 
-// The form of the loops with the sizes of outer and inner dims as arguments, and
-// strides along outer ones: those of zero, where something is broadcast, stay.
+// The form of the loops with the sizes of outer and inner dims as arguments,
+// and strides along outer ones: those of zero, where something is broadcast,
+// stay.
 LoopForm form_of_any_size(const Loops& loops);
 
 // Equal for equal forms and bodies; raw words, not to be read.

@@ -35,8 +35,8 @@ StepPlan TileStep::plan(CpuLevel level) const {
   plan.tasks = batch * cut.groups() * cut.blocks();
   const double sums = real(batch) * real(rows) * real(columns);
   const double products = sums * real(depth);
-  const double row_bytes = real(panel_bytes(shape.width())) /
-                           real(std::max<int64_t>(1, depth));
+  const double row_bytes =
+      real(panel_bytes(shape.width())) / real(std::max<int64_t>(1, depth));
   plan.grain = grain_in(*this, row_bytes,
                         products / real(std::max<int64_t>(1, plan.tasks)));
   if (packs()) {

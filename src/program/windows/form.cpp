@@ -123,11 +123,11 @@ std::vector<int64_t> window_numbers(const WindowStep& step) {
   std::vector<int64_t> numbers{step.multiplier};
   for (const Dims* dims : {&step.sizes, &step.pads, &step.steps})
     numbers.insert(numbers.end(), dims->begin(), dims->end());
-  for (int64_t number : {code.row_blocks, code.rows_of_block,
-                         first_inside(step), last_inside(step), code.ring_row,
-                         code.weights_at, code.strip_at, outside_of(step),
-                         step.group_channels, step.weight_block,
-                         block_vectors(step)})
+  for (int64_t number :
+       {code.row_blocks, code.rows_of_block, first_inside(step),
+        last_inside(step), code.ring_row, code.weights_at, code.strip_at,
+        outside_of(step), step.group_channels, step.weight_block,
+        block_vectors(step)})
     numbers.push_back(number);
   for (const Dims* dims : {&step.taps, &step.strides, &step.dilations})
     numbers.insert(numbers.end(), dims->begin(), dims->end());

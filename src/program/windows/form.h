@@ -43,9 +43,9 @@ struct WindowForm {
   int64_t vector_groups = 1;
   int64_t spread = 0;
   bool mostly_one_group = false;  // Groups have more results than a vector.
-  int64_t group_channels = 0;  // 1 if groups have one; else an argument.
-  bool dense_channels = false;  // Channels of the input lie side by side, ...
-                                // else columns do.
+  int64_t group_channels = 0;     // 1 if groups have one; else an argument.
+  bool dense_channels = false;    // Channels of the input lie side by side, ...
+                                  // else columns do.
   // Planes are turned into rows of channels on the way.
   bool has_ring = false;
   int64_t lanes = 0;  // Of the vectors along the inner dim.
@@ -112,7 +112,7 @@ enum class WindowNumber : uint8_t {
   group_channels,
   weight_block,   // WindowStep::weight_block, ...
   block_vectors,  // ... and the vectors of its results.
-  taps_depth,    // The windows.
+  taps_depth,     // The windows.
   taps_height,
   taps_width,
   stride_depth,

@@ -49,8 +49,7 @@ int64_t groups_of_vector(const WindowStep& step, int64_t lanes) {
   // Vectors of one group each, of which the last one overlaps the one before,
   // compute some results twice.
   constexpr double kWorth = 0.7;
-  const auto computed =
-      static_cast<double>(support::round_up(results, lanes));
+  const auto computed = static_cast<double>(support::round_up(results, lanes));
   return static_cast<double>(results) < kWorth * computed ? 2 : 1;
 }
 

@@ -38,9 +38,9 @@ struct WindowCode {
 // weights [taps, o]. `inputs` are the extras, by slot from 1. Operands: input,
 // weights if there are any, bias if there is one, extras, outputs.
 // With `group_channels`, results lie side by side and sum so many channels
-// each: o / multiplier is the number of their group. Weights are [o / block, depth,
-// height, group_channels, width, block]; channels of the input or its columns
-// lie side by side.
+// each: o / multiplier is the number of their group. Weights are [o / block,
+// depth, height, group_channels, width, block]; channels of the input or its
+// columns lie side by side.
 struct WindowStep : Loops {
   WindowCombine combine = WindowCombine::products;
   DType input = DType::f32;

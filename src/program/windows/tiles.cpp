@@ -77,10 +77,8 @@ WindowTile group_tile(const WindowStep& step, CpuLevel level) {
   const int64_t registers = has_many ? 32 : 16, most = has_many ? 14 : 12;
   const int64_t taps = step.taps[2];
   const int64_t held = taps <= kMostTapsInCode || step.is_spread() ? taps : 1;
-  const int64_t free =
-      3 + (step.is_spread() ? 1 : step.code.groups - 1);
-  const int64_t fitting =
-      std::clamp<int64_t>(registers - held - free, 6, most);
+  const int64_t free = 3 + (step.is_spread() ? 1 : step.code.groups - 1);
+  const int64_t fitting = std::clamp<int64_t>(registers - held - free, 6, most);
   constexpr int64_t kStep = 2;  // What a tile takes beside its places.
   WindowTile tile;
   int64_t least = 0;

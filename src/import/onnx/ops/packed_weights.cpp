@@ -47,11 +47,11 @@ class BlockedWeight {
     if (call_.has(3) && call_.dtype(3) != DType::u8)
       return nn::functional::linear(call_[0], real());
     const Value codes = reshape(call_[1], Value::list({columns_, -1}));
-    const Value scale = transpose(
-        reshape(call_[2], Value::list({columns_, blocks_})), 0, 1);
-    const Value sums = function(
-        "fxjit.blocked_product", {cast(call_, call_[0], DType::f32), codes,
-                                  scale, zeros(), block_, bits_, true});
+    const Value scale =
+        transpose(reshape(call_[2], Value::list({columns_, blocks_})), 0, 1);
+    const Value sums = function("fxjit.blocked_product",
+                                {cast(call_, call_[0], DType::f32), codes,
+                                 scale, zeros(), block_, bits_, true});
     return cast(call_, sums, call_.dtype(0));
   }
 

@@ -122,11 +122,10 @@ std::optional<Value> dequantised_blocks(const Call& call) {
   const Value whole = Value::list(sizes);
   sizes[static_cast<size_t>(axis)] = length / block;
   sizes.insert(sizes.begin() + axis + 1, block);
-  const Value numbers =
-      function("fxjit.dequantize",
-               {reshape(call[0], Value::list(sizes)),
-                unsqueeze(call[1], axis + 1),
-                call.has(2) ? unsqueeze(call[2], axis + 1) : Value()});
+  const Value numbers = function(
+      "fxjit.dequantize",
+      {reshape(call[0], Value::list(sizes)), unsqueeze(call[1], axis + 1),
+       call.has(2) ? unsqueeze(call[2], axis + 1) : Value()});
   return reshape(numbers, whole);
 }
 

@@ -1,7 +1,7 @@
 // Convolutions of 1 to 3 spatial dims and their transposes: reading of the
 // arguments, shape rules with torch's messages, eager function.
-#include "src/ops/eager/backend.h"
 #include "src/ops/eager/convolution.h"
+#include "src/ops/eager/backend.h"
 #include "src/ops/families/shared/composition.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/ops/table/families.h"

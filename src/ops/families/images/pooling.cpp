@@ -1,6 +1,6 @@
 // Max and average pooling.
-#include "src/ops/eager/backend.h"
 #include "src/ops/eager/pooling.h"
+#include "src/ops/eager/backend.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/ops/table/families.h"
 

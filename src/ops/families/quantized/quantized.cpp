@@ -50,8 +50,8 @@ Value unpacked_codes(const Value& codes, int64_t bits, bool has_sign) {
   if (bits == 8) return codes;
   ValueList parts;
   for (int64_t shift = 0; shift < 8; shift += bits)
-    parts.push_back(fxjit::bitwise_and(
-        fxjit::bitwise_right_shift(codes, shift), (int64_t{1} << bits) - 1));
+    parts.push_back(fxjit::bitwise_and(fxjit::bitwise_right_shift(codes, shift),
+                                       (int64_t{1} << bits) - 1));
   const Value numbers =
       fxjit::flatten(fxjit::stack(Value::list(std::move(parts)), -1), -2, -1);
   const int64_t sign = int64_t{1} << (bits - 1);
@@ -66,9 +66,8 @@ Value decompose_blocked_product(const OpCall& call) {
   Value real = cast_to(unpacked_codes(call[1], call.integer(5),
                                       call.tensor(1).dtype() == DType::i8),
                        DType::f32);
-  real = by_column
-             ? fxjit::transpose(fxjit::narrow(real, 1, 0, depth), 0, 1)
-             : fxjit::narrow(real, 1, 0, Value(call.tensor(2).size(1)));
+  real = by_column ? fxjit::transpose(fxjit::narrow(real, 1, 0, depth), 0, 1)
+                   : fxjit::narrow(real, 1, 0, Value(call.tensor(2).size(1)));
   const auto of_rows = [&](size_t parameter) {
     const Value wide = cast_to(call[parameter], DType::f32);
     if (call.tensor(parameter).size(0) == 1) return wide;
@@ -200,7 +199,8 @@ constexpr OpRow kQuantizedRows[] = {
     // f32 times a matrix of 8 bits less its zero points.
     composed_row("fxjit.weight_product", "input, weight, zero_point=None",
                  "fxjit.weight_product", decompose_weight_product),
-    // f32 times a matrix of codes, (code - zero) * scale. Codes are u8 or i8, of
+    // f32 times a matrix of codes, (code - zero) * scale. Codes are u8 or i8,
+    // of
     // `bits` bits packed along their rows, which are columns of the matrix or,
     // unless `by_column`, rows. Scales and zero points, u8 or i8, are [blocks,
     // columns] with `block` rows of the matrix in a block; a zero point may be

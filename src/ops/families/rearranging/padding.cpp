@@ -75,8 +75,7 @@ Value decompose_constant_pad(const OpCall& call) {
     const int axis = meta.dim() - 1 - i;
     const int64_t before = pads[2 * i], after = pads[2 * i + 1];
     const int64_t first = std::max<int64_t>(-before, 0);
-    const Size kept =
-        meta.sizes()[axis] - first - std::max<int64_t>(-after, 0);
+    const Size kept = meta.sizes()[axis] - first - std::max<int64_t>(-after, 0);
     if (kept < 0)
       throw NotImplementedError(
           "constant_pad_nd: expected negative padding to leave elements");
