@@ -74,6 +74,15 @@ std::vector<std::pair<std::string, T>> collect(const Module& root,
   return found;
 }
 
+// Moves the value of an argument that is present.
+void add_value(CallArg& arg, ValueList& args, Kwargs& kwargs) {
+  if (!arg.present) return;
+  if (arg.name.empty())
+    args.push_back(std::move(arg.value));
+  else
+    kwargs.emplace_back(std::move(arg.name), std::move(arg.value));
+}
+
 }  // namespace
 
 void detail::throw_null_module() { throw_null_call({}); }
@@ -86,13 +95,7 @@ void detail::throw_null_call(SourceLocation source) {
 std::pair<ValueList, Kwargs> present_values(
     std::initializer_list<CallArg*> args) {
   std::pair<ValueList, Kwargs> values;
-  for (CallArg* arg : args) {
-    if (!arg->present) continue;
-    if (arg->name.empty())
-      values.first.push_back(std::move(arg->value));
-    else
-      values.second.emplace_back(std::move(arg->name), std::move(arg->value));
-  }
+  for (CallArg* arg : args) add_value(*arg, values.first, values.second);
   return values;
 }
 
@@ -154,7 +157,9 @@ Value Module::call(const ValueList& args, const Kwargs& kwargs,
 Value Module::operator()(SourceLocation source) { return call({}, {}, source); }
 
 Value Module::operator()(CallArg a) {
-  const auto [args, kwargs] = present_values({&a});
+  ValueList args;
+  Kwargs kwargs;
+  add_value(a, args, kwargs);
   return call(args, kwargs, a.source);
 }
 

@@ -48,10 +48,14 @@ static_assert(size_class_of(kMaxBytes) < kClasses);
 static_assert(class_bytes(size_class_of(kMaxBytes)) >= kMaxBytes);
 
 struct Block {
+  static constexpr size_t kOwnershipBytes = 48;
+
   BlockPoolState& pool;
   const int size_class;
   AlignedBlock storage;
   Block* next = nullptr;  // In the free list.
+  // What std::shared_ptr counts the owners in, so that it allocates nothing.
+  alignas(std::max_align_t) std::array<std::byte, kOwnershipBytes> ownership{};
 
   size_t capacity() const { return storage.size(); }
 };
@@ -209,10 +213,36 @@ BlockPool::BlockPool(size_t max_cached_bytes)
 
 BlockPool::~BlockPool() { state_->close(); }
 
+namespace {
+
+// Places the count of a block's owners in the block, and gives the block back
+// when nobody needs the count any more, which is after its last owner has gone.
+template <typename T>
+struct InBlock {
+  using value_type = T;
+
+  explicit InBlock(Block* block) : block(block) {}
+  template <typename U>
+  InBlock(const InBlock<U>& other) : block(other.block) {}  // NOLINT
+
+  T* allocate(size_t) {
+    static_assert(sizeof(T) <= Block::kOwnershipBytes);
+    return reinterpret_cast<T*>(block->ownership.data());
+  }
+  void deallocate(T*, size_t) { block->pool.give_back(block); }
+  template <typename U>
+  bool operator==(const InBlock<U>& other) const {
+    return block == other.block;
+  }
+
+  Block* block;
+};
+
+}  // namespace
+
 std::shared_ptr<std::byte> BlockPool::acquire(size_t bytes) {
   Block* const block = state_->acquire(bytes);
-  return {block->storage.data(),
-          [block](std::byte*) { block->pool.give_back(block); }};
+  return {block->storage.data(), [](std::byte*) {}, InBlock<std::byte>(block)};
 }
 
 size_t BlockPool::cached_bytes() const { return state_->cached_bytes(); }
