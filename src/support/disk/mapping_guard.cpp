@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -50,16 +51,17 @@ RangeSlot* slot_at(uintptr_t address) {
   return nullptr;
 }
 
-// Puts zeros from the page of `address` to the end of the range.
+// Puts zeros from the page of `address` to the end of the range. The kernel is
+// asked itself: POSIX does not allow a handler to call mmap, and race detectors
+// take that for a write of what other threads read meanwhile.
 bool put_zeros(RangeSlot& slot, uintptr_t address) {
   const uintptr_t page = address / handler_page_size * handler_page_size;
   const uintptr_t end = slot.begin.load(std::memory_order_relaxed) +
                         slot.size.load(std::memory_order_relaxed);
   slot.lost.store(true, std::memory_order_release);
   any_lost.store(true, std::memory_order_release);
-  void* const made = mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  return made != MAP_FAILED;
+  return syscall(SYS_mmap, page, end - page, PROT_READ,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != -1;
 }
 
 void call_before(int number, siginfo_t* info, void* context) {
