@@ -10,6 +10,7 @@
 #include <set>
 
 #include "fxjit/functions_structured.h"
+#include "src/ops/aten/torch_schema.h"
 #include "tests/ops/structured_reference.h"
 
 namespace fxjit {
@@ -116,6 +117,22 @@ TEST(Overloads, AllHaveACaseOrAReason) {
       EXPECT_NE(cases().contains(std::string(row.name)),
                 without.contains(std::string(row.name)))
           << row.name;
+}
+
+TEST(Overloads, AreFoundByName) {
+  for (const ops::OverloadRow& row : ops::overload_rows()) {
+    const auto overload = ops::make_overload(row.name);
+    ASSERT_EQ(overload != nullptr, !row.call.empty()) << row.name;
+    if (!overload) continue;
+    EXPECT_EQ(overload->name, row.name);
+    EXPECT_EQ(overload->parameters.size(),
+              ops::parse_torch_schema(row.schema).size())
+        << row.name;
+  }
+  EXPECT_EQ(ops::make_overload("add.no_such"), nullptr);
+  EXPECT_EQ(ops::make_overload("no_such"), nullptr);
+  EXPECT_EQ(ops::make_overload("_"), nullptr);
+  EXPECT_EQ(ops::make_overload(""), nullptr);
 }
 
 template <typename Expected>

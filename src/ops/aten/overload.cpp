@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <set>
+#include <optional>
 
 #include "src/ops/aten/torch_schema.h"
 #include "src/ops/table/binder.h"
@@ -82,6 +82,31 @@ std::vector<OverloadRow> make_rows() {
     });
   std::ranges::sort(rows, {}, &OverloadRow::name);
   return rows;
+}
+
+constexpr std::string_view function_of(std::string_view name) {
+  return name.substr(0, name.find('.'));
+}
+constexpr std::string_view function_of_line(const ServedLine& line) {
+  return function_of(line.name);
+}
+static_assert(std::ranges::is_sorted(kServed, {}, function_of_line));
+
+// The row of a name, made of the few lines that can say it: programs use few
+// overloads, and to make all rows takes milliseconds.
+std::optional<OverloadRow> find_row(std::string_view name) {
+  const std::string_view function = function_of(name);
+  const std::string_view not_in_place =
+      function.substr(0, function.size() - function.ends_with('_'));
+  for (const std::string_view said : {function, not_in_place}) {
+    std::vector<OverloadRow> rows;
+    for (const ServedLine& line :
+         std::ranges::equal_range(kServed, said, {}, function_of_line))
+      add_line(line, rows);
+    const auto found = std::ranges::find(rows, name, &OverloadRow::name);
+    if (found != rows.end()) return std::move(*found);
+  }
+  return std::nullopt;
 }
 
 // The overload's parameter for one of the op's, by name or by the names that
@@ -238,10 +263,8 @@ std::span<const OverloadRow> overload_rows() {
 }
 
 std::unique_ptr<Overload> make_overload(std::string_view name) {
-  const auto rows = overload_rows();
-  const auto row = std::ranges::lower_bound(rows, name, {}, &OverloadRow::name);
-  if (row == rows.end() || row->name != name || row->call.empty())
-    return nullptr;
+  const std::optional<OverloadRow> row = find_row(name);
+  if (!row || row->call.empty()) return nullptr;
   auto overload = std::make_unique<Overload>();
   overload->name = std::string(name);
   overload->parameters = parse_torch_schema(row->schema);
