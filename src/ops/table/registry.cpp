@@ -42,6 +42,23 @@ std::string replaced(std::string_view name, std::span<const Prefix> prefixes) {
   return std::string(name);
 }
 
+// An op whose schema is read when it is first asked for: programs use few ops,
+// and to read all takes a millisecond or two of every start.
+struct TableOp : Op {
+  std::once_flag schema_read;
+
+  const TableOp& read() {
+    std::call_once(schema_read, [this] { parameters = row_parameters(row); });
+    return *this;
+  }
+};
+
+const Spelling* read(const Spelling& spelling) {
+  // The ops of the registry's spellings are its own.
+  static_cast<TableOp*>(const_cast<Op*>(spelling.op))->read();
+  return &spelling;
+}
+
 class Registry {
  public:
   static Registry& instance() {
@@ -50,20 +67,16 @@ class Registry {
     return *registry;
   }
 
-  // All rows or, where one is refused, none.
+  // All rows or, where one is refused, none. Reads their schemas.
   void add(std::span<const OpRow> rows) {
-    std::vector<Addition> additions;
-    for (const OpRow& row : rows) additions.push_back(prepare(row));
-    std::unique_lock lock(mutex_);
-    std::unordered_set<std::string> taken;
-    for (const Addition& addition : additions) check_free(addition, taken);
-    for (Addition& addition : additions) insert(std::move(addition));
+    std::vector<Addition> additions = prepared(rows);
+    for (Addition& addition : additions) addition.op->read();
+    add(std::move(additions));
   }
-
   const Op* op(std::string_view name) {
     std::shared_lock lock(mutex_);
     const auto found = by_name_.find(std::string(name));
-    return found == by_name_.end() ? nullptr : found->second;
+    return found == by_name_.end() ? nullptr : &found->second->read();
   }
 
   const Spelling* function(std::string_view name) {
@@ -73,19 +86,19 @@ class Registry {
     auto found = functions_.find(printed);
     if (found == functions_.end())
       found = functions_.find(replaced(printed, kExports));
-    return found == functions_.end() ? nullptr : found->second.get();
+    return found == functions_.end() ? nullptr : read(*found->second);
   }
 
   const Spelling* method(std::string_view name) {
     std::shared_lock lock(mutex_);
     const auto found = methods_.find(std::string(name));
-    return found == methods_.end() ? nullptr : found->second.get();
+    return found == methods_.end() ? nullptr : read(*found->second);
   }
 
   std::vector<const Op*> all() {
     std::shared_lock lock(mutex_);
     std::vector<const Op*> result;
-    for (const auto& op : ops_) result.push_back(op.get());
+    for (const auto& op : ops_) result.push_back(&op->read());
     return result;
   }
 
@@ -120,22 +133,34 @@ class Registry {
   using Spellings = std::unordered_map<std::string, SharedSpelling>;
 
   Registry() {
-    for (std::span<const OpRow> family : all_families()) add(family);
+    for (std::span<const OpRow> family : all_families()) add(prepared(family));
   }
 
   struct Addition {
-    std::unique_ptr<Op> op;
+    std::unique_ptr<TableOp> op;
     std::vector<std::pair<std::string, SharedSpelling>> spellings;
   };
 
+  static std::vector<Addition> prepared(std::span<const OpRow> rows) {
+    std::vector<Addition> additions;
+    for (const OpRow& row : rows) additions.push_back(prepare(row));
+    return additions;
+  }
+
   static Addition prepare(const OpRow& row) {
     check_row(row);
-    auto op = std::make_unique<Op>();
+    auto op = std::make_unique<TableOp>();
     op->row = row;
     op->canonical = {std::string(row.name), op.get()};
-    op->parameters = row_parameters(row);
     auto spellings = parse_names(*op);
     return {std::move(op), std::move(spellings)};
+  }
+
+  void add(std::vector<Addition> additions) {
+    std::unique_lock lock(mutex_);
+    std::unordered_set<std::string> taken;
+    for (const Addition& addition : additions) check_free(addition, taken);
+    for (Addition& addition : additions) insert(std::move(addition));
   }
 
   // `taken` holds the names of the additions before.
@@ -202,8 +227,8 @@ class Registry {
   }
 
   std::shared_mutex mutex_;
-  std::vector<std::unique_ptr<Op>> ops_;
-  std::unordered_map<std::string, const Op*> by_name_;
+  std::vector<std::unique_ptr<TableOp>> ops_;
+  std::unordered_map<std::string, TableOp*> by_name_;
   Spellings functions_;
   Spellings methods_;
   std::unordered_map<std::string, std::unique_ptr<const OverloadSpelling>>
