@@ -29,6 +29,8 @@ constexpr std::array<Type, kDTypeCount> kTypes{{
     {DType::boolean, dtype_code::Bool, 8},
     {DType::c64, dtype_code::Complex, 64},
     {DType::c128, dtype_code::Complex, 128},
+    {DType::f8e4m3, static_cast<dtype_code>(10), 8},
+    {DType::f8e5m2, static_cast<dtype_code>(12), 8},
 }};
 
 // Types of DLPack by name, and a type that holds their numbers.
@@ -48,9 +50,7 @@ constexpr LackingType kLacking[] = {
     {static_cast<int>(dtype_code::Complex), 256, "clongdouble", "complex128"},
     {7, 8, "float8_e3m4", "float32"},
     {8, 8, "float8_e4m3", "float32"},
-    {10, 8, "float8_e4m3fn", "float32"},
     {11, 8, "float8_e4m3fnuz", "float32"},
-    {12, 8, "float8_e5m2", "float32"},
     {13, 8, "float8_e5m2fnuz", "float32"},
     {14, 8, "float8_e8m0fnu", "float32"},
 };

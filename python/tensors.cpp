@@ -191,10 +191,10 @@ Tensor tensor_of(nb::handle object, const char* where, Extent extent) {
 nb::object array_of(const Tensor& tensor, ArrayKind kind) {
   if (kind == ArrayKind::torch)
     if (nb::object made = torch_tensor_of(tensor)) return made;
-  if (kind == ArrayKind::numpy && tensor.dtype() == DType::bf16)
-    throw TypeError(
-        "a result of bfloat16, which NumPy lacks: pass PyTorch's "
-        "tensors to get them");
+  if (kind == ArrayKind::numpy &&
+      (tensor.dtype() == DType::bf16 || is_float8(tensor.dtype())))
+    throw TypeError("a result of " + std::string(dtype_name(tensor.dtype())) +
+                    ", which NumPy lacks: pass PyTorch's tensors to get them");
   const nb::capsule owner(new Tensor(tensor), [](void* kept) noexcept {
     delete static_cast<Tensor*>(kept);
   });

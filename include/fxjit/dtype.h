@@ -21,9 +21,11 @@ enum class DType : uint8_t {
   boolean,
   c64,   // Two f32: real and imaginary part.
   c128,  // Two f64.
+  f8e4m3,  // 4 bits of exponent, NaN but no infinity: torch's float8_e4m3fn.
+  f8e5m2,  // 5 bits of exponent.
 };
 
-inline constexpr int kDTypeCount = 12;
+inline constexpr int kDTypeCount = 14;
 
 // Size of one element in bytes.
 size_t dtype_size(DType dtype);
@@ -35,11 +37,13 @@ std::string_view dtype_name(DType dtype);
 std::optional<DType> dtype_from_name(std::string_view name);
 
 bool is_floating(DType dtype);
+bool is_float8(DType dtype);
 bool is_integral(DType dtype);  // Not bool.
 bool is_complex(DType dtype);
 DType part_type(DType dtype);  // f32 of c64, f64 of c128; others themselves.
 
-// Result type of two tensors of equal category rank (torch.promote_types).
+// Result type of two tensors of equal category rank (torch.promote_types). As
+// in torch, types of 8 bits have none with any other type: RuntimeError.
 DType promote_types(DType a, DType b);
 
 }  // namespace fxjit

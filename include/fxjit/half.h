@@ -1,4 +1,4 @@
-// Storage types for IEEE half precision and bfloat16. They hold bits and
+// Storage types of less than 32 bits for real numbers. They hold bits and
 // convert; arithmetic is done in float. Rounding is to nearest, ties to even;
 // NaN stays NaN.
 #pragma once
@@ -33,6 +33,27 @@ struct BFloat16 {
     if ((word & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;
     return static_cast<uint16_t>((word + 0x7fffu + ((word >> 16) & 1)) >> 16);
   }
+};
+
+// 1 sign bit, 4 bits of exponent, 3 of mantissa. There are no infinities: what is
+// beyond the greatest number, 448, becomes that, as in torch. All bits but the
+// sign's are set in NaN.
+struct Float8E4M3 {
+  uint8_t bits = 0;
+
+  Float8E4M3() = default;
+  explicit Float8E4M3(float value);
+  explicit operator float() const;
+};
+
+// The upper half of a Half, with 2 bits of mantissa. What is beyond its greatest
+// number, 57344, becomes infinite.
+struct Float8E5M2 {
+  uint8_t bits = 0;
+
+  Float8E5M2() = default;
+  explicit Float8E5M2(float value);
+  explicit operator float() const;
 };
 
 }  // namespace fxjit

@@ -50,6 +50,8 @@ llvm::Type* VectorBuilder::memory_type(DType dtype) {
     case DType::i8:
     case DType::u8:
     case DType::boolean:
+    case DType::f8e4m3:
+    case DType::f8e5m2:
       return i8();
     case DType::i32:
       return i32();
@@ -63,7 +65,7 @@ llvm::Type* VectorBuilder::memory_type(DType dtype) {
 }
 
 llvm::Type* VectorBuilder::register_type(DType dtype) {
-  if (dtype == DType::f16 || dtype == DType::bf16) return f32();
+  if (compute_dtype(dtype) == DType::f32) return f32();
   if (dtype == DType::boolean) return i1();
   return memory_type(dtype);
 }

@@ -1,6 +1,7 @@
 // VectorBuilder: conversions between dtypes, in registers and at memory.
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <bit>
 #include <cmath>
 
 #include "jit/emit/vector_builder.h"
@@ -13,9 +14,8 @@ bool is_unsigned(DType dtype) {
   return dtype == DType::u8 || dtype == DType::boolean;
 }
 
-bool is_half(DType dtype) {
-  return dtype == DType::f16 || dtype == DType::bf16;
-}
+// Whether numbers of the type are rounded ones of f32.
+bool is_half(DType dtype) { return dtype != compute_dtype(dtype); }
 
 // Round to nearest even by adding just under half of the last kept place, which
 // could make infinity of a NaN. All NaNs become one, as with BFloat16.
@@ -37,6 +37,76 @@ Value* bf16_bits_to_f32(VectorBuilder& b, Value* bits) {
   Value* wide = ir.CreateZExt(bits, b.with_shape_of(bits, b.i32()));
   Value* shifted = ir.CreateShl(wide, b.integer(wide->getType(), 16));
   return b.bitcast(shifted, b.f32());
+}
+
+// Of bits of f16.
+Value* half_bits_to_f32(VectorBuilder& b, Value* bits) {
+  Value* half = b.bitcast(bits, b.ir().getHalfTy());
+  return b.ir().CreateFPExt(half, b.with_shape_of(bits, b.f32()));
+}
+
+// f8e5m2 is the upper half of f16. f8e4m3 has the exponent that f16 has for
+// 2^-8 of the number; NaN is the one code of all magnitude bits.
+Value* f8_bits_to_f32(VectorBuilder& b, DType dtype, Value* bits) {
+  llvm::IRBuilder<>& ir = b.ir();
+  Value* wide = ir.CreateZExt(bits, b.with_shape_of(bits, b.i16()));
+  llvm::Type* type = wide->getType();
+  const auto up = [&](Value* value, int64_t count) {
+    return ir.CreateShl(value, b.integer(type, count));
+  };
+  if (dtype == DType::f8e5m2) return half_bits_to_f32(b, up(wide, 8));
+  Value* magnitude = b.bit_and(wide, b.integer(type, 0x7f));
+  Value* sign = up(b.bit_and(wide, b.integer(type, 0x80)), 8);
+  Value* half = half_bits_to_f32(b, b.bit_or(up(magnitude, 7), sign));
+  Value* nan = half_bits_to_f32(b, b.bit_or(sign, b.integer(type, 0x7e00)));
+  Value* is_nan = ir.CreateICmpEQ(magnitude, b.integer(type, 0x7f));
+  return ir.CreateSelect(is_nan, nan, ir.CreateFMul(half, b.like(half, 256)));
+}
+
+// How the types of 8 bits round: the mantissa, the bias of the exponent, the
+// least magnitude that is not rounded and what stands for it.
+struct EightBits {
+  int mantissa, bias;
+  float limit;
+  int beyond;
+};
+
+EightBits eight_bits(DType dtype) {
+  return dtype == DType::f8e4m3 ? EightBits{3, 7, 448, 0x7e}
+                                : EightBits{2, 15, 65536, 0x7c};
+}
+
+// Bits of normal numbers are rounded as those of bf16 are. Those below are whole
+// multiples of the least, which a greater number whose last bit stands for it
+// rounds.
+Value* f32_to_f8_bits(VectorBuilder& b, DType dtype, Value* value) {
+  llvm::IRBuilder<>& ir = b.ir();
+  const EightBits to = eight_bits(dtype);
+  const int shift = 23 - to.mantissa;
+  Value* bits = b.bitcast(value, b.i32());
+  llvm::Type* type = bits->getType();
+  const auto number = [&](int64_t n) { return b.integer(type, n); };
+  Value* size = b.bit_and(bits, number(0x7fffffff));
+  Value* sign = b.bit_and(ir.CreateLShr(bits, number(24)), number(0x80));
+  Value* odd = b.bit_and(ir.CreateLShr(size, number(shift)), number(1));
+  const int64_t half = (int64_t{1} << (shift - 1)) - 1;
+  const int64_t rebias = int64_t{127 - to.bias} << 23;
+  Value* normal = ir.CreateLShr(
+      ir.CreateAdd(ir.CreateAdd(size, odd), number(half - rebias)),
+      number(shift));
+  const float unit = std::ldexp(1.0f, 24 - to.bias - to.mantissa);
+  Value* raised = ir.CreateFAdd(b.bitcast(size, b.f32()), b.like(value, unit));
+  Value* multiple = ir.CreateSub(b.bitcast(raised, b.i32()),
+                                 number(std::bit_cast<int32_t>(unit)));
+  const auto below = [&](int64_t end) {
+    return ir.CreateICmpULT(size, number(end));
+  };
+  Value* code =
+      ir.CreateSelect(below(int64_t{128 - to.bias} << 23), multiple, normal);
+  code = ir.CreateSelect(below(std::bit_cast<int32_t>(to.limit)), code,
+                         number(to.beyond));
+  code = ir.CreateSelect(below(0x7f800001), code, number(0x7f));
+  return ir.CreateTrunc(b.bit_or(code, sign), b.with_shape_of(value, b.i8()));
 }
 
 // The instruction for a whole vector, which gives the least integer for what
@@ -62,9 +132,8 @@ Value* VectorBuilder::from_memory(DType dtype, Value* value) {
   if (is_complex(dtype)) refuse_complex(dtype);
   if (dtype == DType::bf16) return bf16_bits_to_f32(*this, value);
   if (dtype == DType::boolean) return ne(value, like(value, 0));
-  if (dtype != DType::f16) return value;
-  Value* half = bitcast(value, ir_.getHalfTy());
-  return ir_.CreateFPExt(half, with_shape_of(value, f32()));
+  if (is_float8(dtype)) return f8_bits_to_f32(*this, dtype, value);
+  return dtype == DType::f16 ? half_bits_to_f32(*this, value) : value;
 }
 
 Value* VectorBuilder::to_memory(DType dtype, Value* value) {
@@ -72,6 +141,7 @@ Value* VectorBuilder::to_memory(DType dtype, Value* value) {
   if (dtype == DType::bf16) return f32_to_bf16_bits(*this, value);
   if (dtype == DType::boolean)
     return ir_.CreateZExt(value, with_shape_of(value, i8()));
+  if (is_float8(dtype)) return f32_to_f8_bits(*this, dtype, value);
   if (dtype != DType::f16) return value;
   llvm::Type* half = with_shape_of(value, ir_.getHalfTy());
   return bitcast(ir_.CreateFPTrunc(value, half), i16());

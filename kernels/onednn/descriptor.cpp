@@ -51,6 +51,8 @@ std::optional<dnnl_data_type_t> data_type(DType dtype) {
     case DType::boolean:
     case DType::c64:
     case DType::c128:
+    case DType::f8e4m3:
+    case DType::f8e5m2:
       return std::nullopt;
   }
   return std::nullopt;

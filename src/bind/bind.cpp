@@ -110,7 +110,10 @@ class Binder {
     const Body from = step.body;
     S& made = std::get<S>(step.body.change());
     made.weights = format;
-    if constexpr (std::is_same_v<S, TileStep>) made.blocks = blocks;
+    if constexpr (std::is_same_v<S, TileStep>) {
+      made.blocks = blocks;
+      made.analyse(program_.machine);  // How a step is cut depends on them.
+    }
     formatted_.push_back({from, format, blocks, step.body});
   }
 

@@ -36,6 +36,11 @@ constexpr TypeName kTypes[] = {{DType::f32, "<f4"},
                                {DType::i32, "<u4", CarriedType::u32},
                                {DType::i64, "<u8", CarriedType::u64}};
 
+// Types of NumPy's extensions alone.
+bool is_lacking(DType dtype) {
+  return dtype == DType::bf16 || is_float8(dtype);
+}
+
 // The header is the text of a Python dict of three known keys.
 class Header {
  public:
@@ -215,8 +220,8 @@ Tensor load_npy(const std::string& path) {
 void save_npy(const std::string& path, const Tensor& tensor,
               CarriedType carried) {
   const Tensor plain = (carried != CarriedType::none ? bits_of(tensor, carried)
-                        : tensor.dtype() == DType::bf16 ? tensor.to(DType::f32)
-                                                        : tensor)
+                        : is_lacking(tensor.dtype())     ? tensor.to(DType::f32)
+                                                       : tensor)
                            .contiguous();
   std::string shape;
   for (const int64_t size : plain.sizes())

@@ -13,7 +13,9 @@ constexpr std::pair<std::string_view, DType> kNames[] = {
     {"BF16", DType::bf16}, {"I8", DType::i8},   {"U8", DType::u8},
     {"I16", DType::i16},   {"I32", DType::i32}, {"I64", DType::i64},
     {"BOOL", DType::boolean},
-    {"C64", DType::c64}};
+    {"C64", DType::c64},
+    {"F8_E4M3", DType::f8e4m3},
+    {"F8_E5M2", DType::f8e5m2}};
 
 }  // namespace
 

@@ -20,6 +20,7 @@ constexpr NamedDType kNames[] = {
     {"int16", DType::i16},     {"int32", DType::i32},
     {"int64", DType::i64},     {"bool", DType::boolean},
     {"complex64", DType::c64}, {"complex128", DType::c128},
+    {"float8_e4m3fn", DType::f8e4m3}, {"float8_e5m2", DType::f8e5m2},
     {"cfloat", DType::c64},    {"cdouble", DType::c128},
     {"float", DType::f32},     {"double", DType::f64},
     {"half", DType::f16},      {"short", DType::i16},
@@ -40,6 +41,8 @@ constexpr DTypeWords kWords[kDTypeCount] = {
     {"b8", "Bool", "bool"},
     {"c64", "ComplexFloat", "c10::complex<float>"},
     {"c128", "ComplexDouble", "c10::complex<double>"},
+    {"f8e4m3fn", "Float8_e4m3fn", "c10::Float8_e4m3fn"},
+    {"f8e5m2", "Float8_e5m2", "c10::Float8_e5m2"},
 };
 
 int integer_bits(DType dtype) {
@@ -87,7 +90,11 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 
 bool is_floating(DType dtype) {
   return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 ||
-         dtype == DType::bf16;
+         dtype == DType::bf16 || is_float8(dtype);
+}
+
+bool is_float8(DType dtype) {
+  return dtype == DType::f8e4m3 || dtype == DType::f8e5m2;
 }
 
 bool is_integral(DType dtype) {
@@ -105,6 +112,11 @@ DType part_type(DType dtype) {
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
+  if (is_float8(a) || is_float8(b))
+    throw RuntimeError(
+        "Promotion for Float8 Types is not supported, attempted to promote " +
+        std::string(dtype_words(a).of_class) + " and " +
+        dtype_words(b).of_class);
   if (is_complex(a) || is_complex(b))
     return part_type(a) == DType::f64 || part_type(b) == DType::f64
                ? DType::c128

@@ -41,6 +41,10 @@ decltype(auto) visit_dtype(DType dtype, Fn&& fn) {
       return fn(std::type_identity<int64_t>{});
     case DType::boolean:
       return fn(std::type_identity<bool>{});
+    case DType::f8e4m3:
+      return fn(std::type_identity<Float8E4M3>{});
+    case DType::f8e5m2:
+      return fn(std::type_identity<Float8E5M2>{});
     case DType::c64:
     case DType::c128:
       refuse_complex(dtype);
@@ -48,16 +52,20 @@ decltype(auto) visit_dtype(DType dtype, Fn&& fn) {
   throw InternalError("visit_dtype: unknown dtype");
 }
 
+// Types of 16 and 8 bits that hold real numbers and convert.
 template <typename T>
 inline constexpr bool is_half_type =
-    std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+    std::is_same_v<T, Half> || std::is_same_v<T, BFloat16> ||
+    std::is_same_v<T, Float8E4M3> || std::is_same_v<T, Float8E5M2>;
 
-// Element types that scalar code computes in: f16 and bf16 as float.
+// Element types that scalar code computes in: half types as float.
 template <typename T>
 using ComputeOf = std::conditional_t<is_half_type<T>, float, T>;
 
 constexpr DType compute_dtype(DType dtype) {
-  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
+  const bool stored = dtype == DType::f16 || dtype == DType::bf16 ||
+                      dtype == DType::f8e4m3 || dtype == DType::f8e5m2;
+  return stored ? DType::f32 : dtype;
 }
 
 template <typename To, typename From>

@@ -172,6 +172,42 @@ TEST(BlockedWeights, RowsOfAllCounts) {
                {1, 2, 6, 7, 49, 200});
 }
 
+// Panels that are decoded once: the last one is of few columns, the last block
+// of few rows.
+TEST(BlockedWeights, ManyRowsOfCodesOfAllBits) {
+  for (const int bits : {2, 4, 8})
+    for (const Zeros zeros : {Zeros::none, Zeros::each})
+      for (const DType scales : {DType::f16, DType::f32})
+        expect_exact({.depth = 77,
+                      .columns = 150,
+                      .block = 32,
+                      .bits = bits,
+                      .zeros = zeros,
+                      .scales = scales},
+                     {13, 61});
+}
+
+TEST(BlockedWeights, StrictSumsDoNotDependOnTheNumberOfRows) {
+  const Weight weight({.depth = 96, .columns = 70, .block = 32});
+  const auto gm = fx::symbolic_trace([&](Value x) { return weight.product(x); },
+                                     {"x"}, "f");
+  const Tensor x = random_tensor({40, 96}, DType::f32, 5);
+  for (CpuLevel level : host_levels()) {
+    CompileOptions options = options_for(level);
+    options.strict_sums = true;
+    compile(*gm, options);
+    const ValueList all{x};
+    const std::vector<float> many =
+        gm->forward(all).as_tensor().contiguous().to_floats();
+    for (const int64_t row : {0, 17, 39}) {
+      const ValueList one{x.as_strided({1, 96}, {96, 1}, row * 96)};
+      EXPECT_THAT(gm->forward(one).as_tensor().contiguous().to_floats(),
+                  ::testing::ElementsAreArray(many.data() + row * 70, 70))
+          << row;
+    }
+  }
+}
+
 size_t packed_bytes(const Layout& layout, CpuLevel level) {
   const Weight weight(layout);
   const auto gm = fx::symbolic_trace([&](Value x) { return weight.product(x); },

@@ -13,6 +13,7 @@
 #include "src/program/tiles/run.h"
 #include "src/support/memory/aligned_block.h"
 #include "tests/jit/build_ir.h"
+#include "tests/jit/emulated.h"
 #include "tests/support/analysed.h"
 
 namespace fxjit::jit::testing {
@@ -32,8 +33,9 @@ class CompiledTiles {
                       level);
       emit(b, form);
       codes_.push_back(build(compiler, std::move(ir)));
-      kernels.push_back(
-          codes_.back()->function<void(const program::TileCall*)>("kernel"));
+      kernels.push_back(runnable(
+          level,
+          codes_.back()->function<void(const program::TileCall*)>("kernel")));
     }
     run_.set_code(kernels);
   }

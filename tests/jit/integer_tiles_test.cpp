@@ -1,12 +1,15 @@
 // Tiles of 8-bit integers against sums of whole numbers, with and without the
 // instruction that adds four products. Where this machine lacks it, a portable
-// body takes its place; what LLVM makes of it is looked at as text.
+// body takes its place, and an emulated CPU runs it as it is; what LLVM makes of
+// it is looked at as text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -18,6 +21,7 @@
 #include "src/support/memory/aligned_block.h"
 #include "src/weights/quads.h"
 #include "tests/jit/build_ir.h"
+#include "tests/jit/emulated.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/analysed.h"
 
@@ -78,6 +82,9 @@ IrModule module_of(const IntegerForm& form, CpuLevel level) {
   return ir;
 }
 
+// How products are added by fours: not at all, or by what runs here or there.
+enum class Dots : uint8_t { none, portable, emulated };
+
 struct Problem {
   int64_t rows, columns, depth;
   DType lhs = DType::u8;
@@ -100,8 +107,8 @@ class Product {
   }
 
   // Weights of `quads` are taken by dot products, or by magnitudes and signs.
-  void expect_exact(Format format, CpuLevel level, bool dots) const {
-    const std::vector<int32_t> made = run(format, level, dots);
+  void expect_exact(Format format, CpuLevel level, Dots dots) const {
+    const auto made = run<int32_t>(format, level, dots);
     for (int64_t m = 0; m < p_.rows; ++m)
       for (int64_t n = 0; n < p_.columns; ++n)
         ASSERT_EQ(made[static_cast<size_t>(m * p_.columns + n)], sum(m, n))
@@ -110,7 +117,22 @@ class Product {
             << p_.depth << " x " << p_.columns;
   }
 
+  // Sums as u8, which are quantised and packed in registers.
+  void expect_bytes(Format format, CpuLevel level, Dots dots) const {
+    const auto made = run<uint8_t>(format, level, dots);
+    for (int64_t m = 0; m < p_.rows; ++m)
+      for (int64_t n = 0; n < p_.columns; ++n) {
+        const float rounded =
+            std::nearbyint(static_cast<float>(sum(m, n)) * kScale);
+        ASSERT_EQ(int{made[static_cast<size_t>(m * p_.columns + n)]},
+                  static_cast<int>(std::clamp(rounded, 0.0f, 255.0f)))
+            << cpu_level_name(level) << " row " << m << ", column " << n;
+      }
+  }
+
  private:
+  static constexpr float kScale = 0x1p-8f;
+
   int32_t sum(int64_t m, int64_t n) const {
     int32_t total = 0;
     for (int64_t k = 0; k < p_.depth; ++k) {
@@ -122,22 +144,38 @@ class Product {
     return total;
   }
 
-  IntegerStep step(Format format, CpuLevel level, bool dots) const {
+  static ScalarBody result_body(DType result) {
+    ScalarBuilder b;
+    Scalar x = b.input(0, DType::i32);
+    if (result == DType::i32) return b.finish({x});
+    x = b.apply(Prim::round,
+                b.cast(x, DType::f32) * b.constant(kScale, DType::f32));
+    const Scalar least = b.constant(0, DType::f32);
+    const Scalar most = b.constant(255, DType::f32);
+    x = b.select(b.apply(Prim::gt, x, least), x, least);
+    x = b.select(b.apply(Prim::lt, x, most), x, most);
+    return b.finish({b.cast(x, result)});
+  }
+
+  IntegerStep step(Format format, CpuLevel level, Dots dots,
+                   DType result) const {
     IntegerStep step;
     step.rows = p_.rows, step.columns = p_.columns, step.depth = p_.depth;
     step.row_axes = {{p_.rows, p_.depth}};
     step.depth_axes = {{p_.depth, 1}};
     step.lhs = p_.lhs;
     step.weights = format;
-    step.has_dots = dots;
-    step.outputs = {{DType::i32, 0, p_.columns, 1}};
-    ScalarBuilder body;
-    step.epilogue = body.finish({body.input(0, DType::i32)});
+    step.has_dots = dots != Dots::none;
+    step.outputs = {{result, 0, p_.columns, 1}};
+    step.epilogue = result_body(result);
     return program::analysed(step, level);
   }
 
-  std::vector<int32_t> run(Format format, CpuLevel level, bool dots) const {
-    const IntegerStep made = step(format, level, dots);
+  template <typename Result>
+  std::vector<Result> run(Format format, CpuLevel level, Dots dots) const {
+    constexpr bool kBytes = sizeof(Result) == 1;
+    const IntegerStep made =
+        step(format, level, dots, kBytes ? DType::u8 : DType::i32);
     IntegerRun loops(made, level);
     EngineOptions options;
     options.cpu_level = level;
@@ -146,10 +184,16 @@ class Product {
     std::vector<program::IntegerFn> kernels;
     for (const IntegerForm& form : loops.forms()) {
       IrModule ir = module_of(form, level);
-      EXPECT_EQ(replace_dots(*ir.module->getFunction("kernel")) > 0, dots);
+      if (dots != Dots::emulated)
+        EXPECT_EQ(replace_dots(*ir.module->getFunction("kernel")) > 0,
+                  dots == Dots::portable);
       codes.push_back(build(compiler, std::move(ir)));
+      const auto code =
+          codes.back()->function<void(const program::IntegerCall*)>("kernel");
       kernels.push_back(
-          codes.back()->function<void(const program::IntegerCall*)>("kernel"));
+          dots == Dots::emulated
+              ? testing::Emulated<const program::IntegerCall*>::of(code)
+              : testing::runnable(level, code));
     }
     loops.set_code(kernels);
     const weights::ByteMatrix matrix{rhs_.data(), false,      p_.depth,
@@ -160,7 +204,7 @@ class Product {
                             weights::count_fixes(matrix, group))
             .bytes));
     weights::pack_quads(matrix, group, packed.data());
-    std::vector<int32_t> out(static_cast<size_t>(p_.rows * p_.columns));
+    std::vector<Result> out(static_cast<size_t>(p_.rows * p_.columns));
     const program::StepPlan plan = made.plan(level);
     support::AlignedBlock scratch(plan.scratch_bytes + 1);
     void* const operands[] = {const_cast<uint8_t*>(lhs_.data()), packed.data(),
@@ -185,7 +229,9 @@ TEST(IntegerTiles, SumsAreExactInEachFormat) {
       for (Format format :
            {Format::quads1, Format::quads2, Format::quads4, Format::quads}) {
         if (format == Format::quads && level == CpuLevel::sse41) continue;
-        Product(problem).expect_exact(format, level, format == Format::quads);
+        Product(problem).expect_exact(
+            format, level,
+            format == Format::quads ? Dots::portable : Dots::none);
       }
 }
 
@@ -201,8 +247,43 @@ TEST(IntegerTiles, SingleRowsTakeWeightsAsTheyAre) {
                                      {1, 3, 1000}}) {
           Problem problem = sizes;
           problem.lhs = lhs, problem.extremes = extremes;
-          Product(problem).expect_exact(Format::quads, level, false);
+          Product(problem).expect_exact(Format::quads, level, Dots::none);
         }
+}
+
+// AVX-VNNI beside AVX2, and AVX512-VNNI.
+TEST(IntegerTiles, FourProductsAreRightOnAnEmulatedCpu) {
+  if (!testing::has_emulator()) GTEST_SKIP() << "scripts/setup makes it";
+  for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
+    for (const Problem& problem : {Problem{1, 20, 37},
+                                   {3, 5, 1},
+                                   {17, 33, 40, DType::i8},
+                                   {33, 12, 64, DType::u8, true},
+                                   {2, 8, 19, DType::i8, true}})
+      Product(problem).expect_exact(Format::quads, level, Dots::emulated);
+}
+
+TEST(IntegerTiles, ResultsOfEightBits) {
+  std::vector<CpuLevel> levels = testing::host_levels();
+  for (CpuLevel level : testing::emulated_levels()) levels.push_back(level);
+  for (CpuLevel level : levels)
+    for (const Problem& problem : {Problem{1, 40, 37},
+                                   {17, 33, 40, DType::i8},
+                                   {33, 41, 64, DType::u8, true}}) {
+      Product(problem).expect_bytes(Format::quads1, level, Dots::none);
+      if (testing::has_emulator() && level != CpuLevel::sse41)
+        Product(problem).expect_bytes(Format::quads, level, Dots::emulated);
+    }
+}
+
+TEST(IntegerTiles, OtherLevelsAreRightOnAnEmulatedCpu) {
+  for (CpuLevel level : testing::emulated_levels())
+    for (const Problem& problem : {Problem{1, 79, 130},
+                                   {3, 5, 1},
+                                   {17, 33, 40, DType::i8},
+                                   {33, 12, 64, DType::u8, true}})
+      for (Format format : {Format::quads1, Format::quads2, Format::quads4})
+        Product(problem).expect_exact(format, level, Dots::none);
 }
 
 TEST(IntegerTiles, FourProductsAreOneInstruction) {

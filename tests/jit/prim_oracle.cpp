@@ -245,6 +245,10 @@ Number read_number(DType dtype, const void* place) {
       return {static_cast<float>(raw<Half>(place)), 0};
     case DType::bf16:
       return {static_cast<float>(raw<BFloat16>(place)), 0};
+    case DType::f8e4m3:
+      return {static_cast<float>(raw<Float8E4M3>(place)), 0};
+    case DType::f8e5m2:
+      return {static_cast<float>(raw<Float8E5M2>(place)), 0};
     case DType::i8:
       return {0, raw<int8_t>(place)};
     case DType::u8:
@@ -274,6 +278,10 @@ void write_number(DType dtype, void* place, const Number& number) {
       return put(place, Half(static_cast<float>(number.real)));
     case DType::bf16:
       return put(place, BFloat16(static_cast<float>(number.real)));
+    case DType::f8e4m3:
+      return put(place, Float8E4M3(static_cast<float>(number.real)));
+    case DType::f8e5m2:
+      return put(place, Float8E5M2(static_cast<float>(number.real)));
     case DType::i8:
     case DType::u8:
     case DType::boolean:

@@ -211,6 +211,9 @@ TEST_P(Tiles, PackRightFactorsThemselves) {
       {9, 3, 200, 18}, {1, 200, 70, 9}, {1, 500, 400, 3}, {16, 13, 130, 1500},
   };
   for (const Case& c : cases) {
+    if (testing::is_emulated(GetParam()) &&
+        c.batch * c.rows * c.columns * c.depth > 100'000)
+      continue;
     SCOPED_TRACE(::testing::Message() << c.batch << " x " << c.rows << " x "
                                       << c.columns << " x " << c.depth);
     Product(c, GetParam(), true, Rhs::as_it_is).expect_right();
@@ -222,6 +225,7 @@ TEST_P(Tiles, PackRightFactorsThemselves) {
 TEST_P(Tiles, RowsComputedTwiceAreTheSame) {
   for (int64_t rows : {95, 190, 196, 398, 784}) {
     for (int64_t columns : {24, 64, 100}) {
+      if (testing::is_emulated(GetParam()) && rows * columns > 5'000) continue;
       SCOPED_TRACE(::testing::Message() << rows << " x " << columns);
       const Case c{1, rows, columns, 18};
       Product(c, GetParam(), /*residual=*/false).expect_right();
@@ -313,6 +317,9 @@ TEST_P(Tiles, OfOtherTypesAreOtherKernels) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Tiles, ::testing::ValuesIn(host_levels()),
+                         testing::level_name);
+INSTANTIATE_TEST_SUITE_P(Emulated, Tiles,
+                         ::testing::ValuesIn(testing::emulated_levels()),
                          testing::level_name);
 
 }  // namespace TEST_FILE

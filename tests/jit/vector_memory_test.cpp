@@ -26,7 +26,8 @@ constexpr size_t kPage = 4096;
 constexpr int kMostCasts = 8;
 constexpr DType kAllDTypes[] = {
     DType::f32, DType::f64, DType::f16, DType::bf16, DType::i8,
-    DType::u8,  DType::i16, DType::i32, DType::i64,  DType::boolean};
+    DType::u8,  DType::i16, DType::i32, DType::i64,  DType::boolean,
+    DType::f8e4m3, DType::f8e5m2};
 
 // A readable page followed by a forbidden one.
 class GuardedPage {
@@ -123,14 +124,15 @@ TEST_P(VectorMemoryTest, StridesGathersAndScattersReachTheirElements) {
 // Runs f32 -> `dtype` memory -> f32 over vectors.
 template <typename Storage>
 void check_half(CpuLevel level, DType dtype) {
-  Kernel<const float*, uint16_t*, float*> kernel(
+  using Bits = decltype(Storage::bits);
+  Kernel<const float*, Bits*, float*> kernel(
       level, [&](VectorBuilder& b, Args args) {
         b.store(dtype, b.load(DType::f32, args[0]), args[1]);
         b.store(DType::f32, b.load(dtype, args[1]), args[2]);
       });
   const int n = support::vector_lanes(level);
   std::vector<float> in(n), out(n);
-  std::vector<uint16_t> bits(n);
+  std::vector<Bits> bits(n);
   for (uint64_t first = 0; first >> 32 == 0; first += 9973u * n) {
     for (int i = 0; i < n; ++i) {
       in[i] = std::bit_cast<float>(uint32_t(first + 9973u * i));
@@ -151,6 +153,36 @@ void check_half(CpuLevel level, DType dtype) {
 TEST_P(VectorMemoryTest, HalfPrecisionRoundsToEven) {
   check_half<Half>(GetParam(), DType::f16);
   check_half<BFloat16>(GetParam(), DType::bf16);
+  check_half<Float8E4M3>(GetParam(), DType::f8e4m3);
+  check_half<Float8E5M2>(GetParam(), DType::f8e5m2);
+}
+
+// Each code is read as the number that it stands for.
+template <typename Storage>
+void check_codes(CpuLevel level, DType dtype) {
+  Kernel<const uint8_t*, float*> kernel(
+      level, [&](VectorBuilder& b, Args args) {
+        b.store(DType::f32, b.load(dtype, args[0], 4), args[1]);
+      });
+  for (int first = 0; first < 256; first += 4) {
+    uint8_t codes[4];
+    float out[4];
+    for (int i = 0; i < 4; ++i) codes[i] = static_cast<uint8_t>(first + i);
+    kernel(codes, out);
+    for (int i = 0; i < 4; ++i) {
+      Storage stored;
+      stored.bits = codes[i];
+      const auto want = static_cast<float>(stored);
+      EXPECT_EQ(std::isnan(out[i]), std::isnan(want)) << first + i;
+      EXPECT_EQ(std::signbit(out[i]), std::signbit(want)) << first + i;
+      if (!std::isnan(want)) EXPECT_EQ(out[i], want) << first + i;
+    }
+  }
+}
+
+TEST_P(VectorMemoryTest, EveryCodeOfEightBitsIsRead) {
+  check_codes<Float8E4M3>(GetParam(), DType::f8e4m3);
+  check_codes<Float8E5M2>(GetParam(), DType::f8e5m2);
 }
 
 // Values that every type below can hold or that wrap in a defined way.

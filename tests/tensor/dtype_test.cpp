@@ -2,17 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <string>
+
+#include "fxjit/error.h"
 
 namespace fxjit {
 namespace TEST_FILE {
 
-// torch.promote_types for every pair, rows and columns in the order of DType;
+// torch.promote_types for every pair it has a type for, rows and columns in the order of DType;
 // one letter per result in the same order.
 constexpr const char* kNames[] = {"float32", "float64", "float16", "bfloat16",
                                   "int8",    "uint8",   "int16",   "int32",
                                   "int64",   "bool",    "complex64",
-                                  "complex128"};
+                                  "complex128",
+                                  "float8_e4m3fn", "float8_e5m2"};
 constexpr const char* kPromoted[] = {
     "abaaaaaaaakl",
     "bbbbbbbbbbll",
@@ -42,10 +46,23 @@ TEST(DType, NamesRoundTrip) {
 }
 
 TEST(DType, PromotesAsPyTorch) {
-  for (int a = 0; a < kDTypeCount; ++a)
-    for (int b = 0; b < kDTypeCount; ++b)
-      EXPECT_EQ(promote_types(at(a), at(b)), at(kPromoted[a][b] - 'a'))
+  for (size_t a = 0; a < std::size(kPromoted); ++a)
+    for (size_t b = 0; b < std::size(kPromoted); ++b)
+      EXPECT_EQ(promote_types(at(static_cast<int>(a)), at(static_cast<int>(b))),
+                at(kPromoted[a][b] - 'a'))
           << kNames[a] << " " << kNames[b];
+}
+
+TEST(DType, RealNumbersOfEightBitsAreNotPromoted) {
+  for (const DType type : {DType::f8e4m3, DType::f8e5m2})
+    for (int other = 0; other < kDTypeCount; ++other) {
+      if (at(other) == type) {
+        EXPECT_EQ(promote_types(type, type), type);
+        continue;
+      }
+      EXPECT_THROW(promote_types(type, at(other)), RuntimeError);
+      EXPECT_THROW(promote_types(at(other), type), RuntimeError);
+    }
 }
 
 TEST(DType, SizesAndCategories) {
@@ -55,6 +72,9 @@ TEST(DType, SizesAndCategories) {
   EXPECT_TRUE(is_floating(DType::bf16));
   EXPECT_FALSE(is_floating(DType::i32));
   EXPECT_TRUE(is_integral(DType::u8));
+  EXPECT_EQ(dtype_size(DType::f8e4m3), 1u);
+  EXPECT_TRUE(is_floating(DType::f8e5m2));
+  EXPECT_FALSE(is_float8(DType::f16));
   EXPECT_EQ(dtype_size(DType::c64), 8u);
   EXPECT_EQ(dtype_size(DType::c128), 16u);
   EXPECT_TRUE(is_complex(DType::c64));

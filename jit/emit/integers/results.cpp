@@ -19,7 +19,7 @@ using weights::kQuadColumns;
 constexpr double kMostPairCost = 20;
 
 bool is_byte(const program::TileAccess& access) {
-  return dtype_size(access.dtype) == 1;
+  return dtype_size(access.dtype) == 1 && !is_float8(access.dtype);
 }
 
 // How the one result of 8 bits is quantised; none if the epilogue reads more

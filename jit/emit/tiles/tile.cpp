@@ -42,7 +42,7 @@ class TileEmitter {
   }
 
   void emit() {
-    if (form_.packs) return pack();
+    if (form_.packs) return make_panels();
     Value* tiles = call_number(b_, offsetof(TileCall, tiles));
     b_.loop(b_.i64(0), tiles, b_.i64(1), [&](Value* tile) {
       first_row_ = b_.mul(tile, b_.i64(form_.rows));
@@ -55,13 +55,22 @@ class TileEmitter {
   }
 
  private:
+  void make_panels() {
+    Value* made = call_pointer(b_, offsetof(TileCall, made));
+    if (form_.weights == weights::Format::blocks)
+      BlockedSums(b_, form_, panel_weights_, depth_).decode(weights_, made);
+    else
+      pack(made);
+    b_.ret();
+  }
+
   // Row by row, of all panels.
-  void pack() {
+  void pack(Value* made) {
     Value* panels = call_number(b_, offsetof(TileCall, tiles));
     const int64_t row_bytes = panel_weights_.row_bytes();
     b_.loop(b_.i64(0), depth_, b_.i64(1), [&](Value* k) {
       Value* from = elements(lhs_, b_.mul(k, lhs_row_));
-      Value* to = b_.offset_bytes(weights_, b_.mul(k, b_.i64(row_bytes)));
+      Value* to = b_.offset_bytes(made, b_.mul(k, b_.i64(row_bytes)));
       Value* whole = b_.bit_and(panels, b_.i64(-kPacked));
       const auto pack_panel = [&](Value* panel) {
         pack_row(elements(from, b_.mul(panel, b_.i64(width_))),
@@ -73,7 +82,6 @@ class TileEmitter {
       });
       b_.loop(whole, panels, b_.i64(1), pack_panel);
     });
-    b_.ret();
   }
 
   void pack_row(Value* from, Value* to) {

@@ -29,6 +29,8 @@ uint32_t field_of(DType dtype) {
     case DType::i16:
     case DType::i32:
     case DType::boolean:
+    case DType::f8e4m3:
+    case DType::f8e5m2:
       return kInt32Data;
   }
   return 0;

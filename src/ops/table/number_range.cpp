@@ -9,6 +9,7 @@
 #include "fxjit/error.h"
 #include "src/ops/table/op_call.h"
 #include "src/ops/table/words.h"
+#include "src/tensor/visit.h"
 
 namespace fxjit::ops {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 // The names of C++ types in torch's messages.
 constexpr std::pair<DType, const char*> kTypeNames[] = {
     {DType::f16, "c10::Half"}, {DType::bf16, "c10::BFloat16"},
+    {DType::f8e4m3, "c10::Float8_e4m3fn"},
+    {DType::f8e5m2, "c10::Float8_e5m2"},
     {DType::f32, "float"},     {DType::f64, "double"},
     {DType::u8, "uint8_t"},    {DType::i8, "int8_t"},
     {DType::i16, "int16_t"},   {DType::i32, "int"},
@@ -28,9 +31,12 @@ const char* type_in_messages(DType type) {
 }
 
 double greatest_float(DType type) {
-  constexpr double kHalf = 65504, kBrain = 3.3895313892515355e38;
+  constexpr double kHalf = 65504, kBrain = 3.3895313892515355e38,
+                   kEightBy4 = 448, kEightBy5 = 57344;
   if (type == DType::f16) return kHalf;
   if (type == DType::bf16) return kBrain;
+  if (type == DType::f8e4m3) return kEightBy4;
+  if (type == DType::f8e5m2) return kEightBy5;
   return type == DType::f32 ? std::numeric_limits<float>::max()
                             : std::numeric_limits<double>::max();
 }
@@ -73,7 +79,7 @@ bool holds_float(DType type, double number) {
 
 // The type whose bounds a number must keep that becomes an element of `type`.
 DType type_of_numbers(DType type, Conversion conversion) {
-  const bool half = type == DType::f16 || type == DType::bf16;
+  const bool half = compute_dtype(type) != type;
   if (!half || conversion == Conversion::stored) return type;
   return conversion == Conversion::computed ? DType::f32 : DType::f64;
 }

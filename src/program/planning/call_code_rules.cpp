@@ -67,8 +67,8 @@ CallCode copy_code(const ops::OpCall& call, const ValueList& results) {
 
 CallCode product_code(DType dtype) {
   if (dtype == DType::f64) return CallCode::double_product;
-  return compute_dtype(dtype) != dtype ? CallCode::half_product
-                                       : CallCode::eager;
+  return dtype == DType::f16 || dtype == DType::bf16 ? CallCode::half_product
+                                                     : CallCode::eager;
 }
 
 CallCode code_by_lowering(const ops::OpCall& call, const ValueList& results) {

@@ -31,7 +31,7 @@ constexpr int64_t kManyPanels = 8;
 // the second-level cache.
 constexpr int64_t kPanelRowBlock = 192;
 
-// Of panels that a task packs itself: bytes of a group, which stays in the
+// Of panels that a task makes itself: bytes of a group, which stays in the
 // second-level cache beside a block of rows, and most panels.
 constexpr int64_t kGroupBytes = int64_t{128} << 10;
 constexpr int64_t kMostGrouped = 8;
@@ -75,7 +75,7 @@ std::vector<int64_t> even_blocks(int64_t rows) {
   return whole_tiles(rows, std::max(rows / kRowBlock, least));
 }
 
-// Panels of a task that packs them. A row of a group is read at once, since
+// Panels of a task that makes them. A row of a group is read at once, since
 // rows of an image lie pages apart.
 int64_t group_of(const TileStep& step, int64_t panels, int64_t panel_bytes) {
   const int64_t most =
@@ -106,7 +106,7 @@ int64_t TileCut::most_rows() const {
 }
 
 TileCut tile_cut(const TileStep& step, const weights::RegisterTile& tile) {
-  if (step.packs()) return packing_cut(step, tile);
+  if (step.makes_panels()) return packing_cut(step, tile);
   const int64_t weights = step.depth * step.columns;
   const int64_t images = step.rows * (step.depth + step.columns);
   constexpr auto kFloat = static_cast<int64_t>(sizeof(float));

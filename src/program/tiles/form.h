@@ -20,11 +20,12 @@ struct TileOperand {
 };
 
 // The arguments of a tile kernel: it computes `tiles` tiles of one panel, one
-// below the other. Strides are in elements. A kernel that packs copies `tiles`
-// panels: rows of `lhs` to where `weights` points.
+// below the other. Strides are in elements. A kernel that packs writes to `made`:
+// `tiles` panels of rows of `lhs`, or the one panel of `weights`, decoded.
 struct TileCall {
   const float* lhs;
   const void* weights;          // Of the panel.
+  std::byte* made;              // Of kernels that pack.
   const TileOperand* operands;  // Extras, then outputs.
   int64_t first_tile;           // Number of the first within its block.
   int64_t tiles;
@@ -68,7 +69,7 @@ struct TileForm : Epilogue {  // Without sizes.
   int depth_parts = 1;
   bool prefetches = false;  // The panel that is read next.
   bool has_window = false;  // Rows are given by TileCall::addresses.
-  bool packs = false;       // The kernel copies panels and computes nothing.
+  bool packs = false;       // The kernel makes panels and computes nothing.
   weights::Format weights = weights::Format::f32;
   weights::Blocks blocks = {};  // Of such a format.
   DType lhs = DType::f32;

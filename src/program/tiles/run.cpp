@@ -52,7 +52,9 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
       full_panels_(step.columns / tile_.width()),
       panel_bytes_(step.panel_bytes(tile_.width())),
       header_bytes_(
-          weights::header_bytes(step.weights, step.columns, tile_.width())) {
+          weights::header_bytes(step.weights, step.columns, tile_.width())),
+      made_bytes_(weights::packed_depth(step.depth) * tile_.width() *
+                  static_cast<int64_t>(sizeof(float))) {
   FXJIT_CHECK(!step.cut.starts.empty(), "tiles: the step was not analysed");
   FXJIT_CHECK(!weights::is_paired(step.weights) ||
                   (step.rows <= tile_.max_rows && step.batch == 1),
@@ -70,6 +72,10 @@ TileRun::TileRun(const TileStep& step, CpuLevel level)
   if (step.packs()) {
     if (full_panels_ > 0) packing_kernels_[0] = packing_kernel(tile_.width());
     if (rest > 0) packing_kernels_[1] = packing_kernel(rest);
+    return;
+  }
+  if (step.decodes()) {
+    packing_kernels_.fill(decoding_kernel());
     return;
   }
   // A window's taps read one panel after the other.
@@ -118,11 +124,11 @@ size_t TileRun::kernel(int64_t rows, int64_t columns, int panels) {
   // A single tile leaves no time to fetch behind; then the hardware's own
   // prefetching of one stream does better.
   wanted.prefetches = step_.rows > tile_.max_rows && !step_.rhs_batched &&
-                      !step_.packs() && !step_.has_window() &&
+                      !step_.makes_panels() && !step_.has_window() &&
                       step_.weights == weights::Format::f32;
   wanted.has_window = step_.has_window();
-  wanted.weights = step_.weights;
-  wanted.blocks = step_.blocks;
+  wanted.weights = step_.tile_format();
+  if (wanted.weights == weights::Format::blocks) wanted.blocks = step_.blocks;
   wanted.lhs = step_.lhs;
   wanted.sums = step_.sums;
   return number_of(std::move(wanted));
@@ -143,11 +149,20 @@ size_t TileRun::packing_kernel(int64_t columns) {
   return number_of(std::move(wanted));
 }
 
+size_t TileRun::decoding_kernel() {
+  TileForm wanted;
+  wanted.vectors = static_cast<int>(tile_.width() / tile_.lanes);
+  wanted.packs = true;
+  wanted.weights = step_.weights;
+  wanted.blocks = step_.blocks;
+  return number_of(std::move(wanted));
+}
+
 int TileRun::depth_parts(int64_t sums) const {
   int parts = 1;
   // With paired formats, unpacking weights hides the latency of sums.
-  if (weights::is_paired(step_.weights) || step_.has_blocks() ||
-      step_.has_window())
+  if (weights::is_paired(step_.weights) ||
+      step_.tile_format() == weights::Format::blocks || step_.has_window())
     return parts;
   while (!step_.strict && sums < kEnoughSums && parts * 2 <= kMaxDepthParts &&
          parts * 2 * sums <= max_sums(level_) && step_.depth > 0 &&
@@ -157,7 +172,7 @@ int TileRun::depth_parts(int64_t sums) const {
 }
 
 void TileRun::run(const StepCall& call, int64_t begin, int64_t end) const {
-  if (step_.packs()) return run_packing(call, begin, end);
+  if (step_.makes_panels()) return run_packing(call, begin, end);
   if (step_.has_window()) return run_windows(call, begin, end);
   if (group_kernel_)
     for (; begin + group_panels_ <= std::min(end, full_panels_);
@@ -216,33 +231,45 @@ void TileRun::run_packing(const StepCall& call, int64_t begin,
   for (int64_t task = begin; task < end; ++task) {
     const int64_t matrix = task / blocks_ / groups;
     const int64_t panel = task / blocks_ % groups * step_.cut.group;
-    if (task / blocks_ != packed) pack_group(call, matrix, panel);
+    if (task / blocks_ != packed) make_group(call, matrix, panel);
     packed = task / blocks_;
     const int64_t count = std::min(step_.cut.group, panels_ - panel);
     for (int64_t p = 0; p < count; ++p)
       run_block(call, matrix, panel + p, static_cast<size_t>(task % blocks_),
-                call.scratch + p * panel_bytes_);
+                call.scratch + p * made_bytes_);
   }
 }
 
-void TileRun::pack_group(const StepCall& call, int64_t matrix,
+void TileRun::make_group(const StepCall& call, int64_t matrix,
                          int64_t panel) const {
+  const int64_t count = std::min(step_.cut.group, panels_ - panel);
+  if (step_.packs()) return pack_group(call, matrix, panel, count);
+  TileCall decode{};
+  decode.depth = step_.depth;
+  for (int64_t p = 0; p < count; ++p) {
+    decode.weights = packed_panel(call, matrix, panel + p);
+    decode.made = call.scratch + p * made_bytes_;
+    code_[packing_kernels_[0]](&decode);
+  }
+}
+
+void TileRun::pack_group(const StepCall& call, int64_t matrix, int64_t panel,
+                         int64_t count) const {
   const float* const from = static_cast<const float*>(call.operands[1]) +
                             matrix * step_.rhs_batch + panel * tile_.width();
-  const int64_t count = std::min(step_.cut.group, panels_ - panel);
   const int64_t full = std::min(count, full_panels_ - panel);
   TileCall copy{};
   copy.lhs = from;
   copy.lhs_row = step_.rhs_row;
-  copy.weights = call.scratch;
+  copy.made = call.scratch;
   copy.tiles = full;
   copy.depth = step_.depth;
-  copy.panel_bytes = panel_bytes_;
+  copy.panel_bytes = made_bytes_;
   copy.last_lanes = last_lanes();
   if (full > 0) code_[packing_kernels_[0]](&copy);
   if (full == count) return;
   copy.lhs = from + full * tile_.width();
-  copy.weights = call.scratch + full * panel_bytes_;
+  copy.made = call.scratch + full * made_bytes_;
   copy.tiles = 1;
   code_[packing_kernels_[1]](&copy);
 }

@@ -57,6 +57,7 @@ class TileRun {
   int64_t fetch_shift(int64_t tiles) const;
   int depth_parts(int64_t sums) const;
   size_t packing_kernel(int64_t columns);
+  size_t decoding_kernel();
   struct Task {
     int64_t matrix, panel;
     size_t block;
@@ -65,7 +66,9 @@ class TileRun {
   void run_panel(const StepCall& call, int64_t number) const;
   void run_windows(const StepCall& call, int64_t begin, int64_t end) const;
   void run_packing(const StepCall& call, int64_t begin, int64_t end) const;
-  void pack_group(const StepCall& call, int64_t matrix, int64_t panel) const;
+  void make_group(const StepCall& call, int64_t matrix, int64_t panel) const;
+  void pack_group(const StepCall& call, int64_t matrix, int64_t panel,
+                  int64_t count) const;
   // The tiles of a block of rows of one panel, whose packed columns are at
   // `weights`.
   void run_block(const StepCall& call, int64_t matrix, int64_t panel,
@@ -92,6 +95,7 @@ class TileRun {
   int64_t taps_;
   std::vector<float> outside_;  // Zeros, for taps outside the image.
   int64_t full_panels_, panel_bytes_, header_bytes_;
+  int64_t made_bytes_;  // Of a panel that a task makes.
   std::vector<TileForm> forms_;
   std::vector<TileFn> code_;
   // By whether the panel is a partial last one, and by block.
@@ -99,7 +103,7 @@ class TileRun {
   std::vector<Strides> strides_;        // Of extras, then outputs.
   std::optional<size_t> group_kernel_;  // Of single rows, several panels:
   int64_t group_panels_ = 0;            // so many.
-  // Of full panels and of a partial last one.
+  // That make full panels and a partial last one.
   std::array<size_t, 2> packing_kernels_{};
 };
 

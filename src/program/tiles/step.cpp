@@ -16,6 +16,10 @@ constexpr double kGrainBytes = 128 << 10;
 // each group is packed once.
 constexpr int64_t kManyGroups = 8;
 
+// Rows from which a panel is decoded once, where each tile would decode it anew:
+// those of more than one tile.
+constexpr int64_t kLeastDecoded = 7;
+
 double real(int64_t number) { return static_cast<double>(number); }
 
 int64_t grain_in(const TileStep& step, double row_bytes, double each) {
@@ -39,7 +43,7 @@ StepPlan TileStep::plan(CpuLevel level) const {
       real(panel_bytes(shape.width())) / real(std::max<int64_t>(1, depth));
   plan.grain = grain_in(*this, row_bytes,
                         products / real(std::max<int64_t>(1, plan.tasks)));
-  if (packs()) {
+  if (makes_panels()) {
     plan.scratch_bytes = static_cast<size_t>(
         cut.group * weights::packed_depth(depth) * shape.width() * 4);
     if (batch * cut.groups() >= kManyGroups) plan.together = cut.blocks();
@@ -54,6 +58,12 @@ StepPlan TileStep::plan(CpuLevel level) const {
                    row_bytes / real(shape.width()) +
                epilogue_bytes(real(batch), real(rows), real(columns));
   return plan;
+}
+
+// Scales are applied to numbers then and not to sums of a block, so that sums
+// would depend on the number of rows.
+bool TileStep::decodes() const {
+  return has_blocks() && !strict && rows >= kLeastDecoded;
 }
 
 int64_t TileStep::panel_bytes(int64_t width) const {

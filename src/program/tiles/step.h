@@ -19,7 +19,8 @@ namespace fxjit::program {
 // Formats other than f32: at most one tile of rows, one batch. The bind stage
 // chooses the format, which depends on the numbers; a plan says f32.
 // Or rhs is a matrix whose rows of columns are dense, f32; then each task
-// packs the panels that it reads.
+// packs the panels that it reads. Panels of codes in blocks that many rows read
+// are decoded by each task likewise.
 // Or lhs is an image, and its rows are windows of it; then rhs is packed, not
 // batched, and there is one batch.
 // Operands: lhs, rhs, extras by slot from 1, outputs.
@@ -52,6 +53,12 @@ struct TileStep : Epilogue {
 
   bool packs() const { return rhs_row != 0; }
   bool has_blocks() const { return weights == weights::Format::blocks; }
+  bool decodes() const;
+  bool makes_panels() const { return packs() || decodes(); }
+  // Of the panels that the tiles read.
+  weights::Format tile_format() const {
+    return decodes() ? weights::Format::f32 : weights;
+  }
   bool has_window() const { return !window.taps.empty(); }
   // Of a packed rhs.
   int64_t panel_bytes(int64_t width) const;

@@ -157,6 +157,10 @@ double greatest_of(DType type) {
       return 65504;
     case DType::bf16:
       return 3.3895313892515355e38;
+    case DType::f8e4m3:
+      return 448;
+    case DType::f8e5m2:
+      return 57344;
     default:
       return std::numeric_limits<float>::max();
   }

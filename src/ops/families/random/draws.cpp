@@ -169,6 +169,10 @@ uint64_t greatest_integer(DType dtype) {
       most = uint64_t{1} << 11;
     else if constexpr (std::is_same_v<T, BFloat16>)
       most = uint64_t{1} << 8;
+    else if constexpr (std::is_same_v<T, Float8E4M3>)
+      most = uint64_t{1} << 4;
+    else if constexpr (std::is_same_v<T, Float8E5M2>)
+      most = uint64_t{1} << 3;
     else if constexpr (std::is_floating_point_v<T>)
       most = uint64_t{1} << std::numeric_limits<T>::digits;
     else if constexpr (!std::is_same_v<T, bool>)
