@@ -181,10 +181,10 @@ Value* exp_polynomial(VectorBuilder& b, Value* x, ExpRange range) {
   return b.mul(power, power_of_two(b, b.sub(whole, half)));
 }
 
-// exp = 2^n * 2^f where it is normal, NaN of NaN, else any number or NaN. The
-// low bits of `shifted` are n with the exponent's bias, its others are shifted
-// out. Needs fused steps.
-Value* exp_where_normal(VectorBuilder& b, Value* x) {
+// exp = 2^n * 2^f of x up to 0, by fused steps. The low bits of `shifted` are n
+// with the exponent's bias, its others are shifted out. At `kVanishing` these
+// bits are zero, and so is what they scale.
+Value* exp_not_positive(VectorBuilder& b, Value* x) {
   // Of 2^f, |f| <= 1/2, within 1.1e-7 of it.
   constexpr float kPolynomial[] = {
       1,
@@ -194,6 +194,8 @@ Value* exp_where_normal(VectorBuilder& b, Value* x) {
       0x1.3cea88p-7f,
       0x1.5bba14p-10f,
   };
+  constexpr double kVanishing = -88;
+  x = b.max_fast(b.like(x, kVanishing), x);
   Value* round = b.like(x, kRoundToInteger + kExponentBias);
   Value* shifted = b.fma(x, b.like(x, kLog2e), round);
   Value* n = b.sub(shifted, round);
@@ -264,11 +266,11 @@ Value* exp(VectorBuilder& b, Value* x, ExpRange range, ExpAccuracy accuracy) {
   if (b.level() == CpuLevel::avx512) {
     return exp_avx512(b, x, not_below(b, x, least), accuracy);
   }
-  Value* zero = b.like(x, 0);
-  Value* vanishes = b.lt(x, b.like(x, least));
   if (accuracy == ExpAccuracy::softmax && range == ExpRange::not_positive &&
       b.has_fma())
-    return b.select(vanishes, zero, exp_where_normal(b, x));
+    return exp_not_positive(b, x);
+  Value* zero = b.like(x, 0);
+  Value* vanishes = b.lt(x, b.like(x, least));
   Value* kept = b.select(vanishes, zero, x);
   return b.select(vanishes, zero, exp_polynomial(b, kept, range));
 }

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/jit/jit_test_util.h"
+#include "tests/jit/lane_steps.h"
 #include "tests/jit/step_bodies.h"
 #include "tests/jit/step_test_util.h"
+#include "tests/support/analysed.h"
 
 namespace fxjit::jit {
 namespace TEST_FILE {
@@ -39,6 +41,31 @@ TEST(RowReductions, SoftmaxInDouble) {
         simple_rows(3, n, b.finish({softmax(b.input(0, DType::f64))}));
     step.inputs[0].dtype = step.outputs[0].dtype = DType::f64;
     check_step(step);
+  }
+}
+
+// Exponentials wait in the result where rows fill vectors, and the result may
+// lie where the input does.
+TEST(RowReductions, SoftmaxKeepsExponentialsInItsResult) {
+  const auto result_of = [](const RowStep& step, CpuLevel level) {
+    return program::analysed(step, level)
+        .code.schedule.buffers.at(0)
+        .result;
+  };
+  for (int64_t rows : {1, 3, 8, 21}) {
+    ScalarBuilder b;
+    RowStep step =
+        simple_rows(rows, 128, b.finish({softmax(b.input(0, DType::f32))}));
+    check_step(step);
+    testing::expect_works_in_place(step);
+    EXPECT_EQ(result_of(step, CpuLevel::avx2), 0);
+    EXPECT_EQ(result_of(step, CpuLevel::sse41), 0);
+    EXPECT_EQ(result_of(step, CpuLevel::avx512), -1);
+    step.inner = 124;
+    EXPECT_EQ(result_of(step, CpuLevel::avx2), -1);
+    step.inner = 128;
+    step.outputs[0].dtype = DType::f16;
+    EXPECT_EQ(result_of(step, CpuLevel::avx2), -1);
   }
 }
 

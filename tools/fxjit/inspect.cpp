@@ -205,7 +205,11 @@ void inspect(const InspectOptions& options) {
   print_text(model);
   if (options.graph)
     std::printf("\n%s\n", model.module().graph().str().c_str());
-  if (report) std::printf("\n%s\n", report->text().c_str());
+  if (report)
+    std::printf("\n%s\n", report->text().c_str());
+  else
+    print_list("steps", {"--compile lists those of a call, and why they are "
+                         "computed so"});
 }
 
 }  // namespace fxjit::command

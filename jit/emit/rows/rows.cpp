@@ -310,8 +310,11 @@ class RowsEmitter {
 
   void place_buffers(Row& row, Value* start) {
     for (const auto& buffer : schedule_.buffers)
-      row.buffers[size_t(buffer.id)] = b_.offset_bytes(
-          start, int64_t(code_.crosswise.bytes + buffer.offset));
+      row.buffers[size_t(buffer.id)] =
+          buffer.result >= 0
+              ? row.operands[loops_.inputs.size() + size_t(buffer.result)]
+              : b_.offset_bytes(
+                    start, int64_t(code_.crosswise.bytes + buffer.offset));
   }
 
   void set_constant(Row& row, int32_t id, Value* scalar) {

@@ -39,6 +39,18 @@ class PassWork {
   }
 
   int cost() const { return cost_; }
+  // Whether most of the work is one exponential, whose constants leave few of
+  // sixteen registers free.
+  bool is_exponential() const {
+    if (cost_ > kMediumBody) return false;
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      const Prim prim = body_.instrs[i].prim;
+      if (seen_[i] && !is_loaded(int32_t(i)) &&
+          (prim == Prim::exp || prim == Prim::sigmoid || prim == Prim::silu))
+        return true;
+    }
+    return false;
+  }
   // Whether most of the work waits for the result before it, so that the
   // processor finds little to do side by side in one vector.
   bool is_chain() const {
@@ -109,6 +121,8 @@ int row_unroll(const VectorBuilder& b, const program::RowForm& form,
   // Half the registers: half as much at a time.
   const int scale = b.level() == CpuLevel::avx512 ? 1 : 2;
   if (work.cost() <= kLightBody) return 4;
+  // More vectors would read constants from memory each time.
+  if (scale > 1 && work.is_exponential()) return 1;
   if (work.is_chain()) return 4 / scale;
   return work.cost() * scale <= kMediumBody ? 2 : 1;
 }

@@ -84,6 +84,18 @@ size_t most_in_scratch(const RowStep& step, const LaneGroup& group,
   return collide(kFirstLevel) ? bytes / 2 : bytes / 8;
 }
 
+// Whether rows that are walked one by one keep their buffers in the results,
+// which then are in the first-level cache when they are written for good. Not
+// measured with AVX-512.
+bool holds_whole_rows(const RowStep& step, const RowCode& code,
+                      CpuLevel level) {
+  return level != CpuLevel::avx512 && code.crosswise.empty() &&
+         step.inner % support::vector_lanes(level) == 0 &&
+         std::ranges::all_of(step.outputs, [](const Access& access) {
+           return access.inner == 0 || access.inner == 1;
+         });
+}
+
 }  // namespace
 
 bool Crosswise::holds(size_t operand) const {
@@ -127,9 +139,11 @@ RowCode row_code(const RowStep& step, const Machine& machine) {
   if (code.lanes.empty()) code.crosswise = find_crosswise(read, lanes);
   if (!code.lanes.empty() || !code.crosswise.empty()) read_along(read);
   code.schedule = schedule_rows(read);
-  if (!code.lanes.empty() &&
-      code.scratch_bytes() > most_in_scratch(step, code.lanes, second))
-    keep_in_results(read, code.schedule);
+  const bool keeps =
+      code.lanes.empty()
+          ? holds_whole_rows(step, code, machine.level)
+          : code.scratch_bytes() > most_in_scratch(step, code.lanes, second);
+  if (keeps) keep_in_results(read, code.schedule);
   return code;
 }
 
