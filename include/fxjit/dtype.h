@@ -19,8 +19,8 @@ enum class DType : uint8_t {
   i32,
   i64,
   boolean,
-  c64,   // Two f32: real and imaginary part.
-  c128,  // Two f64.
+  c64,     // Two f32: real and imaginary part.
+  c128,    // Two f64.
   f8e4m3,  // 4 bits of exponent, NaN but no infinity: torch's float8_e4m3fn.
   f8e5m2,  // 5 bits of exponent.
 };

@@ -35,9 +35,9 @@ struct BFloat16 {
   }
 };
 
-// 1 sign bit, 4 bits of exponent, 3 of mantissa. There are no infinities: what is
-// beyond the greatest number, 448, becomes that, as in torch. All bits but the
-// sign's are set in NaN.
+// 1 sign bit, 4 bits of exponent, 3 of mantissa. There are no infinities: what
+// is beyond the greatest number, 448, becomes that, as in torch. All bits but
+// the sign's are set in NaN.
 struct Float8E4M3 {
   uint8_t bits = 0;
 
@@ -46,8 +46,8 @@ struct Float8E4M3 {
   explicit operator float() const;
 };
 
-// The upper half of a Half, with 2 bits of mantissa. What is beyond its greatest
-// number, 57344, becomes infinite.
+// The upper half of a Half, with 2 bits of mantissa. What is beyond its
+// greatest number, 57344, becomes infinite.
 struct Float8E5M2 {
   uint8_t bits = 0;
 

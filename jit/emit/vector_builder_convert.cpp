@@ -76,9 +76,9 @@ EightBits eight_bits(DType dtype) {
                                 : EightBits{2, 15, 65536, 0x7c};
 }
 
-// Bits of normal numbers are rounded as those of bf16 are. Those below are whole
-// multiples of the least, which a greater number whose last bit stands for it
-// rounds.
+// Bits of normal numbers are rounded as those of bf16 are. Those below are
+// whole multiples of the least, which a greater number whose last bit stands
+// for it rounds.
 Value* f32_to_f8_bits(VectorBuilder& b, DType dtype, Value* value) {
   llvm::IRBuilder<>& ir = b.ir();
   const EightBits to = eight_bits(dtype);

@@ -220,8 +220,8 @@ Tensor load_npy(const std::string& path) {
 void save_npy(const std::string& path, const Tensor& tensor,
               CarriedType carried) {
   const Tensor plain = (carried != CarriedType::none ? bits_of(tensor, carried)
-                        : is_lacking(tensor.dtype())     ? tensor.to(DType::f32)
-                                                       : tensor)
+                        : is_lacking(tensor.dtype()) ? tensor.to(DType::f32)
+                                                     : tensor)
                            .contiguous();
   std::string shape;
   for (const int64_t size : plain.sizes())

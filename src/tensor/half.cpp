@@ -45,8 +45,8 @@ uint8_t byte_from_float(float value, float limit, uint8_t beyond) {
                          23 - kMantissa);
     const int shift =
         151 - kBias - kMantissa - static_cast<int>(magnitude >> 23);
-    return shift > 24 ? 0 : round_shift((magnitude & 0x7fffffu) | 0x800000u,
-                                        shift);
+    return shift > 24 ? 0
+                      : round_shift((magnitude & 0x7fffffu) | 0x800000u, shift);
   };
   return static_cast<uint8_t>(sign | code());
 }

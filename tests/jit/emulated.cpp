@@ -36,8 +36,8 @@ class Process {
                                const_cast<char*>(kScript), nullptr};
     char* const environment[] = {names.data(), nullptr};
     pid_t child = 0;
-    const int error = posix_spawn(&child, kPython, &actions, nullptr, arguments,
-                                  environment);
+    const int error =
+        posix_spawn(&child, kPython, &actions, nullptr, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
     close(to[0]);
     close(from[1]);

@@ -1,7 +1,7 @@
 // Tiles of 8-bit integers against sums of whole numbers, with and without the
 // instruction that adds four products. Where this machine lacks it, a portable
-// body takes its place, and an emulated CPU runs it as it is; what LLVM makes of
-// it is looked at as text.
+// body takes its place, and an emulated CPU runs it as it is; what LLVM makes
+// of it is looked at as text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <llvm/IR/IRBuilder.h>

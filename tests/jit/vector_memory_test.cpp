@@ -24,10 +24,10 @@ using Args = std::span<Value* const>;
 
 constexpr size_t kPage = 4096;
 constexpr int kMostCasts = 8;
-constexpr DType kAllDTypes[] = {
-    DType::f32, DType::f64, DType::f16, DType::bf16, DType::i8,
-    DType::u8,  DType::i16, DType::i32, DType::i64,  DType::boolean,
-    DType::f8e4m3, DType::f8e5m2};
+constexpr DType kAllDTypes[] = {DType::f32,     DType::f64,    DType::f16,
+                                DType::bf16,    DType::i8,     DType::u8,
+                                DType::i16,     DType::i32,    DType::i64,
+                                DType::boolean, DType::f8e4m3, DType::f8e5m2};
 
 // A readable page followed by a forbidden one.
 class GuardedPage {

@@ -12,8 +12,8 @@ namespace TEST_FILE {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A code's number by its fields; 0x7f and, with infinities, what lies above 0x7c
-// is NaN.
+// A code's number by its fields; 0x7f and, with infinities, what lies above
+// 0x7c is NaN.
 template <typename T>
 double number_of(int code) {
   constexpr bool kInfinite = std::is_same_v<T, Float8E5M2>;
@@ -25,10 +25,9 @@ double number_of(int code) {
   const int exponent = size >> kMantissa;
   const int mantissa = size & ((1 << kMantissa) - 1);
   const int least = 1 - kBias - kMantissa;
-  return sign * (exponent == 0
-                     ? std::ldexp(mantissa, least)
-                     : std::ldexp(mantissa + (1 << kMantissa),
-                                  least + exponent - 1));
+  return sign * (exponent == 0 ? std::ldexp(mantissa, least)
+                               : std::ldexp(mantissa + (1 << kMantissa),
+                                            least + exponent - 1));
 }
 
 template <typename T>

@@ -20,15 +20,13 @@ Values BlockedSums::of(const Values& rows, const Values& panels,
 void BlockedSums::decode(Value* panel, Value* to) {
   for_blocks({}, {panel}, {}, [&](const Block& block, const Values&) {
     const Values scales = scales_of(block);
-    return for_rows(
-        block, {}, [&](Values&, Value* k, const Values& numbers) {
-          Value* row = b_.mul(b_.add(block.first, k), b_.i64(width_));
-          for (size_t v = 0; v < numbers.size(); ++v)
-            b_.store_aligned(
-                b_.mul(numbers[v], scales[v]),
-                b_.offset(b_.offset(to, b_.f32(), row), b_.vec(b_.f32()),
-                          static_cast<int64_t>(v)));
-        });
+    return for_rows(block, {}, [&](Values&, Value* k, const Values& numbers) {
+      Value* row = b_.mul(b_.add(block.first, k), b_.i64(width_));
+      for (size_t v = 0; v < numbers.size(); ++v)
+        b_.store_aligned(b_.mul(numbers[v], scales[v]),
+                         b_.offset(b_.offset(to, b_.f32(), row),
+                                   b_.vec(b_.f32()), static_cast<int64_t>(v)));
+    });
   });
 }
 
@@ -79,15 +77,14 @@ Values BlockedSums::for_rows(const Block& block, const Values& carried,
                   each(next, b_.add(k, b_.i64(i)), numbers_at(words, i));
                 return next;
               });
-  return b_.loop(
-      whole, block.length, b_.i64(1), values,
-      [&](Value* k, const Values& before) {
-        Values next = before;
-        Value* place =
-            b_.ir().CreateTrunc(b_.bit_and(k, b_.i64(codes - 1)), b_.i32());
-        each(next, k, numbers_at(words_at(block, k), place));
-        return next;
-      });
+  return b_.loop(whole, block.length, b_.i64(1), values,
+                 [&](Value* k, const Values& before) {
+                   Values next = before;
+                   Value* place = b_.ir().CreateTrunc(
+                       b_.bit_and(k, b_.i64(codes - 1)), b_.i32());
+                   each(next, k, numbers_at(words_at(block, k), place));
+                   return next;
+                 });
 }
 
 // The word of each vector that has row `k` of the block.

@@ -16,12 +16,16 @@ namespace {
 
 // The names of C++ types in torch's messages.
 constexpr std::pair<DType, const char*> kTypeNames[] = {
-    {DType::f16, "c10::Half"}, {DType::bf16, "c10::BFloat16"},
+    {DType::f16, "c10::Half"},
+    {DType::bf16, "c10::BFloat16"},
     {DType::f8e4m3, "c10::Float8_e4m3fn"},
     {DType::f8e5m2, "c10::Float8_e5m2"},
-    {DType::f32, "float"},     {DType::f64, "double"},
-    {DType::u8, "uint8_t"},    {DType::i8, "int8_t"},
-    {DType::i16, "int16_t"},   {DType::i32, "int"},
+    {DType::f32, "float"},
+    {DType::f64, "double"},
+    {DType::u8, "uint8_t"},
+    {DType::i8, "int8_t"},
+    {DType::i16, "int16_t"},
+    {DType::i32, "int"},
     {DType::i64, "int64_t"}};
 
 const char* type_in_messages(DType type) {

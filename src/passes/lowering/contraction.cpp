@@ -193,8 +193,7 @@ Value lower_short_product(GraphBuilder& b, const ops::Op& op,
 Value lower_contraction(GraphBuilder& b, const ops::Op& op,
                         const ValueList& args) {
   if (all_of_type(args, DType::f32)) return lower_product(b, op, args);
-  for (DType half :
-       {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2})
+  for (DType half : {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2})
     if (all_of_type(args, half) && !is_kept(b, op, args, half)) {
       const Value wide = lower_product(b, op, widened(b, op, args));
       return call(b, "cast", {wide, half});

@@ -20,8 +20,9 @@ struct TileOperand {
 };
 
 // The arguments of a tile kernel: it computes `tiles` tiles of one panel, one
-// below the other. Strides are in elements. A kernel that packs writes to `made`:
-// `tiles` panels of rows of `lhs`, or the one panel of `weights`, decoded.
+// below the other. Strides are in elements. A kernel that packs writes to
+// `made`: `tiles` panels of rows of `lhs`, or the one panel of `weights`,
+// decoded.
 struct TileCall {
   const float* lhs;
   const void* weights;          // Of the panel.

@@ -16,8 +16,8 @@ constexpr double kGrainBytes = 128 << 10;
 // each group is packed once.
 constexpr int64_t kManyGroups = 8;
 
-// Rows from which a panel is decoded once, where each tile would decode it anew:
-// those of more than one tile.
+// Rows from which a panel is decoded once, where each tile would decode it
+// anew: those of more than one tile.
 constexpr int64_t kLeastDecoded = 7;
 
 double real(int64_t number) { return static_cast<double>(number); }
