@@ -73,30 +73,5 @@ TEST(Drivers, LeaveRoutinesToTheRuntime) {
   EXPECT_THAT(driver, Not(HasSubstr("@dnnl_primitive_execute(")));
 }
 
-// Products and windows of images that the second-level cache does not hold take
-// turns; profiles run each whole.
-TEST(Drivers, LargeImagesTakeTurns) {
-  const Value size = 0.2;
-  const Value wide = random_tensor({128, 8, 1, 1}) * size,
-              window = random_tensor({128, 1, 3, 3}) * size,
-              narrow = random_tensor({8, 128, 1, 1}) * size;
-  for (int64_t images : {1, 2}) {
-    for (int64_t stride : {1, 2}) {
-      const auto block = [&](Value x) {
-        Value y = F::relu(F::conv2d(x, wide));
-        y = F::relu(F::conv2d(y, window, None, stride, 1, 1, 128));
-        y = F::conv2d(y, narrow);
-        return stride == 1 ? F::relu(add(y, x)) : y;
-      };
-      const std::string driver =
-          driver_of([&](Value x) { return block(block(relu(x))); },
-                    {channels_last({images, 80, 77, 8})});
-      EXPECT_THAT(driver, Not(HasSubstr("@dnnl_primitive_execute(")));
-      if (host_cpu_level() == CpuLevel::avx512) continue;
-      EXPECT_THAT(driver, HasSubstr("@fxjit_run_step("));
-    }
-  }
-}
-
 }  // namespace TEST_FILE
 }  // namespace fxjit

@@ -56,27 +56,6 @@ class Scheduler {
                                                   : described.operands[i]);
   }
 
-  // The steps of a chain take turns if all of them are called.
-  void chain(const Chain& chain) {
-    const auto is_first = [&](const Launch& launch) {
-      return launch.step == chain.first;
-    };
-    const auto begin = std::ranges::find_if(made_.launches, is_first);
-    if (made_.launches.end() - begin < chain.count) return;
-    const auto first = static_cast<size_t>(begin - made_.launches.begin());
-    for (size_t i = 0; i < static_cast<size_t>(chain.count); ++i)
-      if (made_.driver.steps[first + i] != StepBy::kernel ||
-          made_.launches[first + i].step != chain.first + static_cast<int>(i))
-        return;
-    const std::span<const Step> steps(program_.steps);
-    begin->turns = turns_of(steps.subspan(static_cast<size_t>(chain.first),
-                                          static_cast<size_t>(chain.count)));
-    for (size_t i = 0; i < static_cast<size_t>(chain.count); ++i) {
-      made_.launches[first + i].chained = true;
-      made_.driver.steps[first + i] = StepBy::runtime;
-    }
-  }
-
   Schedule finish() {
     std::ranges::sort(of_calls_, {}, [](const OfCall& each) {
       const CallOperand& operand = each.operand;
@@ -139,8 +118,6 @@ Schedule make_schedule(
   Scheduler scheduler(program, max_threads);
   for (size_t i = 0; i < plans.size(); ++i)
     scheduler.add(i, plans[i], externals[i].get());
-  if (max_threads == 1)
-    for (const Chain& chain : chains_of(program)) scheduler.chain(chain);
   return scheduler.finish();
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "src/program/driver/form.h"
-#include "src/program/driver/turns.h"
 #include "src/program/steps/program.h"
 
 namespace fxjit::program {
@@ -21,9 +20,6 @@ struct Launch {
   int64_t tasks;
   int64_t chunk;  // Tasks that a thread takes at a time.
   int threads;
-  // Whether it is of a chain (turns.h). The first one has the turns of all.
-  bool chained = false;
-  std::vector<Turn> turns = {};
 };
 
 struct Schedule {

@@ -3,7 +3,6 @@
 // alive with it.
 #include <algorithm>
 
-#include "src/program/driver/turns.h"
 #include "src/program/planning/builder.h"
 #include "src/support/rounding.h"
 
@@ -20,16 +19,6 @@ struct Life {
   int64_t offset = 0;
 };
 
-// Steps that take turns are like one.
-void live_through(const Chain& chain, std::vector<Life>& lives) {
-  const int32_t last = chain.first + chain.count - 1;
-  for (Life& life : lives) {
-    if (life.first > last || life.last < chain.first) continue;
-    life.first = std::min(life.first, chain.first);
-    life.last = std::max(life.last, last);
-  }
-}
-
 std::vector<Life> lifetimes(const Program& program) {
   std::vector<Life> lives(program.buffers.size());
   for (size_t i = 0; i < program.buffers.size(); ++i) {
@@ -42,7 +31,6 @@ std::vector<Life> lifetimes(const Program& program) {
       life.first = std::min(life.first, static_cast<int32_t>(s));
       life.last = std::max(life.last, static_cast<int32_t>(s));
     }
-  for (const Chain& chain : chains_of(program)) live_through(chain, lives);
   for (int32_t kept : program.kept)
     lives[static_cast<size_t>(kept)].last =
         static_cast<int32_t>(program.steps.size()) - 1;

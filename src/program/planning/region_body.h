@@ -46,11 +46,4 @@ ScalarBody bind_epilogue(const RegionCall& call, const fx::Node& node,
 // Arguments of a node with meta tensors in place of nodes.
 ValueList meta_args(const ValueList& node_args);
 
-// Dims [2, rank) of an image.
-inline Dims spatial_of(const Dims& dims) {
-  Dims result;
-  for (int d = 2; d < dims.size(); ++d) result.push_back(dims[d]);
-  return result;
-}
-
 }  // namespace fxjit::program

@@ -16,6 +16,11 @@ Dims with_depth(const Dims& dims, int64_t lacking) {
   while (result.size() < 3) result.insert(0, lacking);
   return result;
 }
+Dims spatial_of(const Dims& dims) {
+  Dims result;
+  for (int d = 2; d < dims.size(); ++d) result.push_back(dims[d]);
+  return result;
+}
 
 // Sizes or strides of five dims: images lack the one at `depth`.
 Dims with_all_dims(const Dims& dims, int depth, int64_t lacking) {

@@ -228,8 +228,6 @@ bool Executable::run_step(int32_t step, Context& context) const {
   call.bodies = nullptr;
   if (context.times)
     run_timed(launch, call, *context.times);
-  else if (launch.chained)
-    run_turns(launch, &call);
   else
     run_tasks(launch, call);
   if (writes) ++context.writes;
@@ -246,15 +244,6 @@ void Executable::run_timed(const Launch& launch, StepCall& call,
   run_tasks(launch, call);
   times.nanoseconds[step] +=
       std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-}
-
-// A chain is run by its first step.
-void Executable::run_turns(const Launch& launch, const StepCall* calls) const {
-  const auto first = static_cast<size_t>(launch.step);
-  for (const Turn& turn : launch.turns) {
-    const auto within = static_cast<size_t>(turn.step);
-    parts_.kernels[first + within].kernel(calls + within, turn.begin, turn.end);
-  }
 }
 
 void Executable::run_tasks(const Launch& launch, const StepCall& call) const {

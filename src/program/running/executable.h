@@ -116,7 +116,6 @@ class Executable {
   void drive(const DriverIo& io, Context& context) const;
   bool run_step(int32_t step, Context& context) const;
   void run_tasks(const Launch& launch, const StepCall& call) const;
-  void run_turns(const Launch& launch, const StepCall* calls) const;
   void run_timed(const Launch& launch, StepCall& call, StepTimes& times) const;
   void undo_writes(Context& context) const;
 

@@ -19,15 +19,6 @@ double combines(const WindowStep& step) {
   return static_cast<double>(numel(step.outer) * step.inner * step.depth());
 }
 
-// One thread takes rows by turns with the steps around it, if these suit that:
-// tasks read some 128 KiB.
-int64_t turns_of_slice(const WindowStep& step) {
-  constexpr int64_t kTurnFloats = int64_t{32} << 10;
-  if (!step.channels_inner) return 1;
-  const int64_t row = step.sizes[2] * step.steps[4] * step.strides[1];
-  return support::ceil_div(step.rows() * row, kTurnFloats);
-}
-
 // Slices are whole tasks where that leaves enough for all threads.
 void cut_slices(WindowStep& step, int threads) {
   constexpr int64_t kTasksOfThread = 4;
@@ -35,9 +26,7 @@ void cut_slices(WindowStep& step, int threads) {
   const int64_t rows = std::max<int64_t>(1, step.rows());
   const int64_t slices = std::max<int64_t>(1, step.slices());
   const int64_t wanted =
-      threads == 1
-          ? std::max<int64_t>(1, turns_of_slice(step))
-          : support::ceil_div(kTasksOfThread * threads, slices);
+      threads == 1 ? 1 : support::ceil_div(kTasksOfThread * threads, slices);
   code.rows_of_block =
       support::round_up(support::ceil_div(rows, wanted), code.rows);
   code.row_blocks = std::max<int64_t>(1, rows / code.rows_of_block);
