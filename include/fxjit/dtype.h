@@ -43,7 +43,7 @@ bool is_complex(DType dtype);
 DType part_type(DType dtype);  // f32 of c64, f64 of c128; others themselves.
 
 // Result type of two tensors of equal category rank (torch.promote_types). As
-// in torch, types of 8 bits have none with any other type: RuntimeError.
+// in torch, a float8 type has none with any other type: RuntimeError.
 DType promote_types(DType a, DType b);
 
 }  // namespace fxjit
