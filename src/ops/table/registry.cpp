@@ -73,6 +73,7 @@ class Registry {
     for (Addition& addition : additions) addition.op->read();
     add(std::move(additions));
   }
+
   const Op* op(std::string_view name) {
     std::shared_lock lock(mutex_);
     const auto found = by_name_.find(std::string(name));
