@@ -15,8 +15,8 @@ namespace fxjit::jit {
 
 Value* emit_exp(VectorBuilder& b, Value* x);
 // Faster, for arguments at or below zero as softmax has them: the relative
-// error grows to 1e-6 towards -87, results below 8e-39 are 0, other denormal ones
-// may be. Minus infinity gives 0, NaN stays NaN.
+// error grows to 1e-6 towards -87, results below 8e-39 are 0, and other denormal
+// ones may be. Minus infinity gives 0, NaN stays NaN.
 Value* emit_exp_softmax(VectorBuilder& b, Value* x);
 Value* emit_log(VectorBuilder& b, Value* x);
 Value* emit_expm1(VectorBuilder& b, Value* x);  // e^x - 1, exact near zero.

@@ -34,17 +34,6 @@ const char* type_in_messages(DType type) {
   throw InternalError("a type whose numbers have no bounds");
 }
 
-double greatest_float(DType type) {
-  constexpr double kHalf = 65504, kBrain = 3.3895313892515355e38,
-                   kEightBy4 = 448, kEightBy5 = 57344;
-  if (type == DType::f16) return kHalf;
-  if (type == DType::bf16) return kBrain;
-  if (type == DType::f8e4m3) return kEightBy4;
-  if (type == DType::f8e5m2) return kEightBy5;
-  return type == DType::f32 ? std::numeric_limits<float>::max()
-                            : std::numeric_limits<double>::max();
-}
-
 // Bounds of an integer type; both are exact in 64 bits.
 struct IntegerBounds {
   int64_t least = 0, greatest = 0;
@@ -116,6 +105,17 @@ Value converted_number(const OpCall& call, size_t at, DType type) {
 }
 
 }  // namespace
+
+double greatest_float(DType type) {
+  constexpr double kHalf = 65504, kBrain = 3.3895313892515355e38,
+                   kEightBy4 = 448, kEightBy5 = 57344;
+  if (type == DType::f16) return kHalf;
+  if (type == DType::bf16) return kBrain;
+  if (type == DType::f8e4m3) return kEightBy4;
+  if (type == DType::f8e5m2) return kEightBy5;
+  return type == DType::f32 ? std::numeric_limits<float>::max()
+                            : std::numeric_limits<double>::max();
+}
 
 bool converts_numbers(const Op& op) {
   return !op.row.facts.numbers.parameters.empty();

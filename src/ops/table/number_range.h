@@ -7,6 +7,9 @@
 
 namespace fxjit::ops {
 
+// The greatest finite number of a floating type.
+double greatest_float(DType type);
+
 // Whether the op has parameters whose numbers are converted.
 bool converts_numbers(const Op& op);
 

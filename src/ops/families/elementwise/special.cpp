@@ -1,7 +1,6 @@
 // Elementwise functions that models use now and then: angles, logarithms of
 // sums, what replaces NaN.
 #include <cmath>
-#include <limits>
 
 #include "fxjit/functions_pointwise.h"
 #include "src/ops/families/elementwise/elementwise.h"
@@ -9,6 +8,7 @@
 #include "src/ops/families/shared/numbers.h"
 #include "src/ops/families/shared/structured.h"
 #include "src/ops/table/families.h"
+#include "src/ops/table/number_range.h"
 
 namespace fxjit::ops {
 namespace {
@@ -149,27 +149,10 @@ Scalar sinc(ScalarBuilder& b, const OpCall&, Inputs in) {
                   b.apply(Prim::sin, at) / at);
 }
 
-double greatest_of(DType type) {
-  switch (type) {
-    case DType::f64:
-      return std::numeric_limits<double>::max();
-    case DType::f16:
-      return 65504;
-    case DType::bf16:
-      return 3.3895313892515355e38;
-    case DType::f8e4m3:
-      return 448;
-    case DType::f8e5m2:
-      return 57344;
-    default:
-      return std::numeric_limits<float>::max();
-  }
-}
-
 Scalar nan_to_num(ScalarBuilder& b, const OpCall& call, Inputs in) {
   const Scalar x = in[0];
   if (!is_floating(x.type())) return x;
-  const double most = greatest_of(call.tensor(0).dtype());
+  const double most = greatest_float(call.tensor(0).dtype());
   const double nan = call.has(1) ? call.number(1) : 0;
   const double high = call.has(2) ? call.number(2) : most;
   const double low = call.has(3) ? call.number(3) : -most;

@@ -200,11 +200,10 @@ constexpr OpRow kQuantizedRows[] = {
     composed_row("fxjit.weight_product", "input, weight, zero_point=None",
                  "fxjit.weight_product", decompose_weight_product),
     // f32 times a matrix of codes, (code - zero) * scale. Codes are u8 or i8,
-    // of
-    // `bits` bits packed along their rows, which are columns of the matrix or,
-    // unless `by_column`, rows. Scales and zero points, u8 or i8, are [blocks,
-    // columns] with `block` rows of the matrix in a block; a zero point may be
-    // [1, 1].
+    // of `bits` bits packed along their rows, which are columns of the matrix
+    // or, unless `by_column`, rows. Scales and zero points, u8 or i8, are
+    // [blocks, columns] with `block` rows of the matrix in a block; a zero point
+    // may be [1, 1].
     composed_row("fxjit.blocked_product",
                  "input, codes, scale, zero_point, block, bits, by_column",
                  "fxjit.blocked_product", decompose_blocked_product),
