@@ -200,7 +200,7 @@ std::vector<OpCase> widened(std::vector<OpCase> all) {
 // A compiled module of many calls, each with a neighbour before or behind.
 class Calls {
  public:
-  Calls(const std::vector<OpCase>& cases, CpuLevel level,
+  Calls(const std::vector<OpCase>& cases, const CompileOptions& options,
         const Neighbour* before = nullptr, const Neighbour* behind = nullptr) {
     auto graph = std::make_unique<fx::Graph>();
     std::vector<ValueList> args(cases.size());
@@ -221,7 +221,7 @@ class Calls {
     }
     graph->output(Value::tuple(std::move(results)));
     module_ = fx::GraphModule::create(nn::Module(), std::move(graph));
-    compile(*module_, testing::options_for(level));
+    compile(*module_, options);
   }
 
   const ValueList& inputs() const { return inputs_; }
@@ -251,7 +251,7 @@ TEST(SpecialTable, OpsAlone) {
   const std::vector<OpCase> cases = special_cases();
   ASSERT_GT(cases.size(), 400u);
   for (CpuLevel level : testing::host_levels()) {
-    const ValueList got = Calls(cases, level).run();
+    const ValueList got = Calls(cases, testing::options_for(level)).run();
     for (size_t i = 0; i < cases.size(); ++i)
       expect_near(got[i].as_tensor(), cases[i].expected.as_tensor(),
                   bound_of(cases[i]), at_level(cases[i].text, level));
@@ -275,10 +275,13 @@ const std::vector<OpCase>& floating_cases() {
   return *all;
 }
 
-// The calls without neighbours, compiled once for all tests of a process.
+// The calls without neighbours, made once for all tests of a process. Their
+// kernels stay on the disk, for the processes that run the other shards.
 const Calls& calls_alone(CpuLevel level) {
   static auto* const made = new std::map<CpuLevel, Calls>();
-  return made->try_emplace(level, widened(floating_cases()), level)
+  CompileOptions options = testing::options_for(level);
+  options.cache_folder = FXJIT_BINARY_DIR "/test_kernels";
+  return made->try_emplace(level, widened(floating_cases()), options)
       .first->second;
 }
 
@@ -286,7 +289,8 @@ TEST_P(Neighbours, Behind) {
   const std::vector<OpCase>& cases = floating_cases();
   for (CpuLevel level : testing::host_levels()) {
     const ValueList alone = calls_alone(level).run();
-    const ValueList got = Calls(cases, level, nullptr, &by()).run();
+    const ValueList got =
+        Calls(cases, testing::options_for(level), nullptr, &by()).run();
     for (size_t i = 0; i < cases.size(); ++i)
       expect_near(got[i].as_tensor(),
                   applied(by(), alone[i].as_tensor())
@@ -323,7 +327,8 @@ TEST_P(Neighbours, Before) {
   for (CpuLevel level : testing::host_levels()) {
     const Calls& plain = calls_alone(level);
     const ValueList alone = plain.run(inputs_behind(by(), plain.inputs()));
-    const ValueList got = Calls(cases, level, &by()).run();
+    const ValueList got =
+        Calls(cases, testing::options_for(level), &by()).run();
     for (size_t i = 0; i < cases.size(); ++i) {
       if (rounds_before(cases[i])) continue;
       expect_near(
