@@ -28,7 +28,7 @@ struct Traced {
 
 // Each differs from the default in one fact.
 std::vector<program::Machine> other_machines() {
-  std::vector<program::Machine> machines(7);
+  std::vector<program::Machine> machines(8);
   machines[0].level = CpuLevel::avx2;
   machines[1].cache_bytes = 3;
   machines[2].threads = 7;
@@ -36,9 +36,11 @@ std::vector<program::Machine> other_machines() {
   machines[4].halves.bf16 = true;
   machines[5].fast_products = true;
   machines[6].dot_products = true;
+  machines[7].tile_products = true;
   // A further field does not compile here, and needs a machine above.
   [[maybe_unused]] const auto& [level, cache_bytes, threads, halves,
-                                fast_products, dot_products] = machines[0];
+                                fast_products, dot_products, tile_products] =
+      machines[0];
   return machines;
 }
 
