@@ -113,5 +113,38 @@ TEST(ProgramMachine, FastProductsStayApartFromRecurrentLayers) {
   EXPECT_EQ(products_in(planned(model, machine)), 1);
 }
 
+std::vector<weights::Format> formats_in(const Program& program) {
+  std::vector<weights::Format> formats;
+  for (const weights::PackSpec& weight : program.packed)
+    formats.insert(formats.end(), weight.formats.begin(), weight.formats.end());
+  return formats;
+}
+
+// One packed weight is for few rows and for many, whichever the form is.
+TEST(ProgramMachine, TheFormOfIntegerProductsIsOfTheMachine) {
+  using weights::Format;
+  const Tensor w = Tensor::full({64, 32}, 3, DType::i8);
+  for (const int64_t rows : {1, 40}) {
+    const Traced model{
+        fx::symbolic_trace(
+            [w](Value x) {
+              return function("fxjit.integer_matmul", {x, w, None, None});
+            },
+            {"x"}, "f"),
+        {Tensor::full({rows, 64}, 2, DType::u8)}};
+    program::Machine machine;
+    machine.level = CpuLevel::avx512;
+    std::vector<Format> clipped{Format::quads1, Format::quads2, Format::quads4};
+    if (rows == 1) clipped.insert(clipped.begin(), Format::quads);
+    EXPECT_EQ(formats_in(planned(model, machine)), clipped);
+    machine.dot_products = true;
+    EXPECT_EQ(formats_in(planned(model, machine)),
+              std::vector{Format::quads});
+    machine.tile_products = true;
+    EXPECT_EQ(formats_in(planned(model, machine)),
+              std::vector{Format::tiles});
+  }
+}
+
 }  // namespace TEST_FILE
 }  // namespace fxjit
