@@ -3,9 +3,11 @@ machine lacks: a Xeon of the Sapphire Rapids kind, by Bochs (the package bochscp
 tile registers, which the package lacks, are emulated_tiles.py.
 
 Each line of the input is the address of a function, the end of its stack and its arguments, in
-hexadecimal. The function reads the memory of the process that started this one; what it wrote is
-written back there. The answer is "done", or what went wrong. Functions may call others, but not
+hexadecimal. The function reads the memory of the process that started this one; the words that it
+changed are written back there, and no others: that process is still on its way from writing the line
+to waiting for the answer. The answer is "done", or what went wrong. Functions may call others, but not
 the system."""
+import array
 import ctypes
 import os
 import sys
@@ -61,7 +63,8 @@ class Emulator:
         for page, (before, host) in self.pages.items():
             after = ctypes.string_at(host, PAGE)
             if after != before:
-                self.write(self.virtual[page], after)
+                for offset, words in changes(before, after):
+                    os.pwrite(self.memory, words, self.virtual[page] + offset)
 
     def read_again(self):
         """What the process has changed. Code is remembered by its physical page."""
@@ -177,6 +180,19 @@ class Emulator:
         data = segment(0x18, 0xc93)
         state.ds = state.ss = state.es = state.fs = state.gs = data
         return state
+
+
+def changes(before, after):
+    """The runs of words that differ, each with its place in the page."""
+    old, new = array.array("Q", before), array.array("Q", after)
+    places = [i for i, pair in enumerate(zip(old, new)) if pair[0] != pair[1]]
+    runs = []
+    for place in places:
+        if runs and runs[-1][1] == place:
+            runs[-1][1] = place + 1
+        else:
+            runs.append([place, place + 1])
+    return [(8 * first, new[first:last].tobytes()) for first, last in runs]
 
 
 def segment(selector, attributes):
