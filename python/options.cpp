@@ -87,6 +87,10 @@ const std::vector<std::pair<std::string, Setter>>& setters() {
        [](Options& o, nb::handle v, const std::string& name) {
          o.dot_products = as<bool>(v, name, "True or False");
        }},
+      {"tile_products",
+       [](Options& o, nb::handle v, const std::string& name) {
+         o.tile_products = as<bool>(v, name, "True or False");
+       }},
       {"memory_cap",
        [](Options& o, nb::handle v, const std::string& name) {
          const auto bytes = as<int64_t>(v, name, "a number of bytes");

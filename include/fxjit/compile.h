@@ -92,6 +92,11 @@ struct CompileOptions {
   // them in 32 bits (AVX-VNNI on avx2, AVX512-VNNI on avx512), where the CPU has
   // it. The results are the same.
   bool dot_products = true;
+  // Whether they use tile registers (AMX int8) for more than a few rows, with
+  // avx512 where the CPU has them and the system lets this process use them.
+  // A few rows are products by the instruction above, without which there are
+  // no tiles. The results are the same.
+  bool tile_products = true;
   // The most bytes of compiled programs (steps, code, primitives and working
   // memory) that a module keeps; beyond it the least recently used are dropped.
   // Programs of named sizes, which are made anew in a millisecond, get 1/32 of

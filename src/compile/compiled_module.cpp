@@ -15,6 +15,7 @@
 #include "src/support/machine/cpu_quota.h"
 #include "src/support/machine/dot_products.h"
 #include "src/support/machine/processor.h"
+#include "src/support/machine/tile_products.h"
 #include "src/support/threads/own_stack.h"
 
 namespace fxjit {
@@ -79,7 +80,9 @@ program::Machine machine_for(const CompileOptions& options, CpuLevel level) {
           .halves = kernels::fast_halves(),
           .fast_products = support::host_is_intel(),
           .dot_products =
-              options.dot_products && support::host_has_dot_products(level)};
+              options.dot_products && support::host_has_dot_products(level),
+          .tile_products = options.dot_products && options.tile_products &&
+                           support::host_has_tile_products(level)};
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ constexpr Facts kFacts[] = {{"f32", 32, {kAllRows, kAllRows, kAllRows}},
                             {"quads1", 8, {0, 0, 0}},
                             {"quads2", 8, {0, 0, 0}},
                             {"quads4", 8, {0, 0, 0}},
-                            {"quads", 8, {0, 0, 0}}};
+                            {"quads", 8, {0, 0, 0}},
+                            {"tiles", 8, {0, 0, 0}}};
 
 const Facts& facts_of(Format format) {
   const auto at = static_cast<size_t>(format);
@@ -106,6 +107,7 @@ std::optional<Coding> try_format(std::span<const PackSource> sources,
     case Format::quads2:
     case Format::quads4:
     case Format::quads:
+    case Format::tiles:
       break;  // Integers alone have them.
   }
   throw InternalError("weight format out of range");
@@ -175,6 +177,7 @@ bool pack_matrix(std::span<const PackSource> sources, int64_t depth,
     case Format::quads2:
     case Format::quads4:
     case Format::quads:
+    case Format::tiles:
       throw InternalError("integers are packed in quads or blocks");
   }
   const int64_t count = packed_depth(depth) * width;

@@ -30,6 +30,7 @@ enum class Format : uint8_t {
   quads2,
   quads4,
   quads,  // 8-bit integers as they are, for sums that cannot saturate.
+  tiles,  // The same as tile registers take them.
 };
 
 // What is less than f32, in the order in which formats are tried.

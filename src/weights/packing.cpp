@@ -31,7 +31,7 @@ int64_t bytes_of(const Weight& weight, CpuLevel level) {
                weight.spec.depth, register_tile(level).width());
   if (is_quads(weight.coding.format))
     return QuadLayout(weight.spec.depth, weight.spec.columns,
-                      weight.coding.fixes)
+                      weight.coding.format, weight.coding.fixes)
         .bytes;
   const auto matrices =
       static_cast<int64_t>(weight.spec.batched ? weight.pieces.size() : 1);
@@ -133,8 +133,8 @@ Coding find_block_coding(const Weight& weight, CpuLevel level) {
 }
 
 Coding find_quad_coding(const Weight& weight, std::span<const Format> formats) {
-  if (std::ranges::count(formats, Format::quads) > 0)
-    return {Format::quads, 0, {}, 0, {}};  // Nothing is clipped.
+  for (const Format format : formats)
+    if (quad_group(format) == 0) return {format, 0, {}, 0, {}};  // Not clipped.
   const Tensor numbers = for_one_reading(weight.pieces.front());
   const ByteMatrix matrix = byte_matrix(numbers);
   const QuadLayout layout(matrix.depth, matrix.columns);
@@ -174,7 +174,7 @@ bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
   }
   if (is_quads(weight.coding.format)) {
     const Tensor numbers = for_one_reading(weight.pieces.front());
-    pack_quads(byte_matrix(numbers), quad_group(weight.coding.format), out);
+    pack_quads(byte_matrix(numbers), weight.coding.format, out);
     return false;
   }
   const int64_t width = register_tile(level).width();

@@ -129,9 +129,10 @@ std::vector<Fix> clip_column(const ByteMatrix& matrix, int64_t column,
 
 // Calls column(n, place) for the columns of a group.
 template <typename Fn>
-void for_group(const ByteMatrix& matrix, int64_t group, Fn column) {
-  const int64_t first = group * kQuadColumns;
-  const int64_t count = std::min(kQuadColumns, matrix.columns - first);
+void for_group(const ByteMatrix& matrix, int64_t group, int64_t columns,
+               Fn column) {
+  const int64_t first = group * columns;
+  const int64_t count = std::min(columns, matrix.columns - first);
   for (int64_t i = 0; i < count; ++i) column(first + i, i);
 }
 
@@ -143,10 +144,13 @@ int32_t column_sum(const ByteMatrix& matrix, int64_t column) {
 
 }  // namespace
 
-QuadLayout::QuadLayout(int64_t depth, int64_t columns, int64_t fixes)
-    : quads(round_up(ceil_div(depth, kQuadRows), kQuadMultiple)),
-      groups(ceil_div(columns, kQuadColumns)) {
-  ends_at = groups * kQuadColumns * int64_t{sizeof(int32_t)};
+QuadLayout::QuadLayout(int64_t depth, int64_t columns, Format format,
+                       int64_t fixes)
+    : group_columns(format == Format::tiles ? kTileColumns : kQuadColumns),
+      multiple(format == Format::tiles ? kTileRows : kQuadMultiple),
+      quads(round_up(ceil_div(depth, kQuadRows), multiple)),
+      groups(ceil_div(columns, group_columns)) {
+  ends_at = groups * group_columns * int64_t{sizeof(int32_t)};
   quads_at =
       round_up(ends_at + groups * int64_t{sizeof(uint32_t)}, kQuadAlignment);
   fixes_at = quads_at + round_up(groups * group_bytes(), kQuadAlignment);
@@ -158,7 +162,7 @@ int64_t count_fixes(const ByteMatrix& matrix, int group) {
   const int64_t groups = QuadLayout(matrix.depth, matrix.columns).groups;
   for (int64_t g = 0; g < groups; ++g) {
     size_t most = 0;
-    for_group(matrix, g, [&](int64_t n, int64_t) {
+    for_group(matrix, g, kQuadColumns, [&](int64_t n, int64_t) {
       const auto fixes = clip_column(matrix, n, group, [](int64_t, auto&) {});
       most = std::max(most, fixes.size());
     });
@@ -191,8 +195,9 @@ void pack_pairs(const ShortMatrix& matrix, std::byte* out) {
   }
 }
 
-void pack_quads(const ByteMatrix& matrix, int group, std::byte* out) {
-  const QuadLayout layout(matrix.depth, matrix.columns);
+void pack_quads(const ByteMatrix& matrix, Format format, std::byte* out) {
+  const QuadLayout layout(matrix.depth, matrix.columns, format);
+  const int64_t width = layout.group_columns;
   std::memset(out, 0, static_cast<size_t>(layout.fixes_at));
   auto* const sums = reinterpret_cast<int32_t*>(out);
   auto* const ends = reinterpret_cast<uint32_t*>(out + layout.ends_at);
@@ -200,15 +205,16 @@ void pack_quads(const ByteMatrix& matrix, int group, std::byte* out) {
   auto* const fixes = reinterpret_cast<QuadFixes*>(out + layout.fixes_at);
   uint32_t end = 0;
   for (int64_t g = 0; g < layout.groups; ++g) {
-    std::vector<Fix> lists[kQuadColumns];
+    std::vector<Fix> lists[kTileColumns];
     size_t most = 0;
-    int32_t* const to = quads + g * layout.quads * kQuadColumns;
-    for_group(matrix, g, [&](int64_t n, int64_t place) {
+    int32_t* const to = quads + g * layout.quads * width;
+    for_group(matrix, g, width, [&](int64_t n, int64_t place) {
       sums[n] = column_sum(matrix, n);
       auto& list = lists[place];
-      list = clip_column(matrix, n, group, [&](int64_t quad, const Quad& kept) {
-        to[quad * kQuadColumns + place] = packed_quad(kept);
-      });
+      list = clip_column(matrix, n, quad_group(format),
+                         [&](int64_t quad, const Quad& kept) {
+                           to[quad * width + place] = packed_quad(kept);
+                         });
       most = std::max(most, list.size());
     });
     for (size_t i = 0; i < most; ++i, ++end)

@@ -28,7 +28,7 @@ struct Traced {
 
 // Each differs from the default in one fact.
 std::vector<program::Machine> other_machines() {
-  std::vector<program::Machine> machines(7);
+  std::vector<program::Machine> machines(8);
   machines[0].level = CpuLevel::avx2;
   machines[1].cache_bytes = 3;
   machines[2].threads = 7;
@@ -36,9 +36,11 @@ std::vector<program::Machine> other_machines() {
   machines[4].halves.bf16 = true;
   machines[5].fast_products = true;
   machines[6].dot_products = true;
+  machines[7].tile_products = true;
   // A further field does not compile here, and needs a machine above.
   [[maybe_unused]] const auto& [level, cache_bytes, threads, halves,
-                                fast_products, dot_products] = machines[0];
+                                fast_products, dot_products, tile_products] =
+      machines[0];
   return machines;
 }
 
@@ -109,6 +111,39 @@ TEST(ProgramMachine, FastProductsStayApartFromRecurrentLayers) {
   EXPECT_EQ(products_in(planned(model, machine)), 0);
   machine.fast_products = true;
   EXPECT_EQ(products_in(planned(model, machine)), 1);
+}
+
+std::vector<weights::Format> formats_in(const Program& program) {
+  std::vector<weights::Format> formats;
+  for (const weights::PackSpec& weight : program.packed)
+    formats.insert(formats.end(), weight.formats.begin(), weight.formats.end());
+  return formats;
+}
+
+// One packed weight is for few rows and for many, whichever the form is.
+TEST(ProgramMachine, TheFormOfIntegerProductsIsOfTheMachine) {
+  using weights::Format;
+  const Tensor w = Tensor::full({64, 32}, 3, DType::i8);
+  for (const int64_t rows : {1, 40}) {
+    const Traced model{
+        fx::symbolic_trace(
+            [w](Value x) {
+              return function("fxjit.integer_matmul", {x, w, None, None});
+            },
+            {"x"}, "f"),
+        {Tensor::full({rows, 64}, 2, DType::u8)}};
+    program::Machine machine;
+    machine.level = CpuLevel::avx512;
+    std::vector<Format> clipped{Format::quads1, Format::quads2, Format::quads4};
+    if (rows == 1) clipped.insert(clipped.begin(), Format::quads);
+    EXPECT_EQ(formats_in(planned(model, machine)), clipped);
+    machine.dot_products = true;
+    EXPECT_EQ(formats_in(planned(model, machine)),
+              std::vector{Format::quads});
+    machine.tile_products = true;
+    EXPECT_EQ(formats_in(planned(model, machine)),
+              std::vector{Format::tiles});
+  }
 }
 
 }  // namespace TEST_FILE

@@ -16,6 +16,7 @@
 #include "jit/engine/ir_module.h"
 #include "src/program/attention/run.h"
 #include "src/program/steps/steps.h"
+#include "tests/jit/emulated.h"
 #include "tests/jit/guarded_floats.h"
 #include "tests/support/analysed.h"
 
@@ -164,7 +165,8 @@ void AttentionProblem::run(CpuLevel level) {
   const AttentionStep known = program::analysed(step, level);
   program::AttentionRun run(known);
   const auto code = compile_attention(run.form(), level);
-  run.set_code(code->function<void(const program::AttentionCall*)>("kernel"));
+  run.set_code(runnable(
+      level, code->function<void(const program::AttentionCall*)>("kernel")));
   const program::StepPlan plan = known.plan(level);
   std::vector<float> before;
   for (GuardedBytes::Tight tight :

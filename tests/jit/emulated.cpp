@@ -1,15 +1,22 @@
 #include "tests/jit/emulated.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "tests/support/host_levels.h"
 
@@ -19,32 +26,79 @@ namespace {
 constexpr const char* kPython = FXJIT_SOURCE_DIR "/build/emulator/bin/python";
 constexpr const char* kScript = FXJIT_SOURCE_DIR "/tests/jit/emulator.py";
 
-// The process of the emulator, which ends with its input.
+struct Pipe {
+  int out = -1, in = -1;
+
+  Pipe() {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("pipe");
+    out = ends[0], in = ends[1];
+  }
+};
+
+// Whether a child may read and write this process's memory, as the emulator
+// does: 0, or the number of the error.
+int memory_refused() {
+  const Pipe begin;
+  const pid_t child = fork();
+  if (child < 0) return errno;
+  if (child == 0) {
+    char byte = 0;
+    std::array<char, 32> name{};
+    std::snprintf(name.data(), name.size(), "/proc/%d/mem", getppid());
+    if (read(begin.out, &byte, 1) != 1) _exit(EPIPE);
+    const int memory = open(name.data(), O_RDWR);
+    const auto at = reinterpret_cast<off_t>(&child);
+    _exit(memory >= 0 && pread(memory, &byte, 1, at) == 1 ? 0 : errno);
+  }
+  prctl(PR_SET_PTRACER, child);
+  int status = 0;
+  const bool begun = write(begin.in, "", 1) == 1;
+  const bool ended = waitpid(child, &status, 0) == child;
+  close(begin.in), close(begin.out);
+  return begun && ended && WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+}
+
+std::string find_absence() {
+  constexpr std::string_view kNames = FXJIT_EMULATOR_NAMES;
+  std::error_code unknown;
+  if (kNames.empty() || !std::filesystem::exists(kPython, unknown))
+    return "there is no build/emulator, which scripts/setup makes";
+  if (const int error = memory_refused())
+    return std::string("the system does not let the emulator have the memory "
+                       "of a test: ") +
+           std::strerror(error);
+  return "";
+}
+
+// The process of the emulator, which ends with its input. Where it ends before,
+// the next call says so; its own words are on the standard error.
 class Process {
  public:
   Process() : stack_(make_stack()) {
-    int to[2], from[2];
-    if (pipe(to) != 0 || pipe(from) != 0) throw std::runtime_error("pipe");
+    std::signal(SIGPIPE, SIG_IGN);
+    const Pipe to, from;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, to[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, from[1], 1);
-    for (const int end : {to[0], to[1], from[0], from[1]})
+    posix_spawn_file_actions_adddup2(&actions, to.out, 0);
+    posix_spawn_file_actions_adddup2(&actions, from.in, 1);
+    for (const int end : {to.out, to.in, from.out, from.in})
       posix_spawn_file_actions_addclose(&actions, end);
     std::string names = "LD_PRELOAD=" FXJIT_EMULATOR_NAMES;
     char* const arguments[] = {const_cast<char*>(kPython),
+                               const_cast<char*>("-B"),
                                const_cast<char*>(kScript), nullptr};
     char* const environment[] = {names.data(), nullptr};
     pid_t child = 0;
     const int error =
         posix_spawn(&child, kPython, &actions, nullptr, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
-    close(to[0]);
-    close(from[1]);
+    close(to.out);
+    close(from.in);
     if (error != 0) throw std::runtime_error("the emulator does not start");
     prctl(PR_SET_PTRACER, child);  // It reads and writes this one's memory.
-    in_ = fdopen(to[1], "w");
-    out_ = fdopen(from[0], "r");
+    in_ = fdopen(to.in, "w");
+    out_ = fdopen(from.out, "r");
   }
 
   void call(const void* function, std::span<const uint64_t> arguments) {
@@ -74,9 +128,9 @@ class Process {
 
 }  // namespace
 
-bool has_emulator() {
-  constexpr std::string_view kNames = FXJIT_EMULATOR_NAMES;
-  return !kNames.empty() && std::filesystem::exists(kPython);
+const std::string& emulator_absence() {
+  static const std::string absence = find_absence();
+  return absence;
 }
 
 std::vector<CpuLevel> emulated_levels() {

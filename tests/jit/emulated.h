@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -14,9 +15,10 @@
 
 namespace fxjit::jit::testing {
 
-// Whether scripts/setup could make the emulator. Where it could not, tests of
-// what the machine lacks are left out.
-bool has_emulator();
+// Why there is no emulator, empty if there is one. Tests of what the machine
+// lacks are left out without it.
+const std::string& emulator_absence();
+inline bool has_emulator() { return emulator_absence().empty(); }
 
 // The levels that it takes the place of, none where this machine has all.
 std::vector<CpuLevel> emulated_levels();

@@ -1,10 +1,13 @@
 """Runs functions of the process that started it on an emulated CPU, for instructions that the
-machine lacks: a Xeon of the Sapphire Rapids kind, by Bochs (the package bochscpu-python).
+machine lacks: a Xeon of the Sapphire Rapids kind, by Bochs (the package bochscpu-python), whose
+tile registers, which the package lacks, are emulated_tiles.py.
 
 Each line of the input is the address of a function, the end of its stack and its arguments, in
-hexadecimal. The function reads the memory of the process that started this one; what it wrote is
-written back there. The answer is "done", or what went wrong. Functions may call others, but not
+hexadecimal. The function reads the memory of the process that started this one; the words that it
+changed are written back there, and no others: that process is still on its way from writing the line
+to waiting for the answer. The answer is "done", or what went wrong. Functions may call others, but not
 the system."""
+import array
 import ctypes
 import os
 import sys
@@ -13,6 +16,8 @@ import bochscpu
 import bochscpu.cpu
 import bochscpu.memory
 
+import emulated_tiles
+
 PAGE = 4096
 PAGE_TABLES = 0x100000  # Physical addresses: of these, and of the pages that they name.
 FIRST_PAGE = 0x20000000
@@ -20,6 +25,7 @@ SAPPHIRE_RAPIDS = 30
 HALT = b"\xf4" * PAGE
 CR4_BITS = (5, 9, 10, 18)  # Large addresses, SSE, its exceptions, XSAVE.
 XCR0 = 0xe7  # All vectors and masks.
+UNKNOWN_INSTRUCTION = 6
 
 
 class Emulator:
@@ -36,23 +42,29 @@ class Emulator:
         self.pages = {}  # By physical page: what was read, and where the emulator has it.
         self.known_maps = None
         self.halt = 0
+        self.tiles = emulated_tiles.Tiles(self.read, self.write_back)
 
     def call(self, function, stack, arguments):
         self.read_again()
         self.map_all()
         self.write(stack - 8, self.halt.to_bytes(8, "little"))
         self.session.cpu.state = self.state(function, stack - 8, arguments)
-        self.error = None
         hook = bochscpu.Hook()
         hook.exception = self.on_exception
         hook.hlt = lambda session, *_: session.stop()
-        self.session.run([hook])
-        if self.error:
-            raise RuntimeError(self.error)
+        self.tiles.shapes = None
+        while self.stopped_by(hook):
+            vector, state = self.exception
+            if vector != UNKNOWN_INSTRUCTION or not self.tiles.execute(state):
+                raise RuntimeError(f"exception {vector} at {state.rip:#x}")
+            self.session.cpu.state = state
+        if self.tiles.shapes:
+            raise RuntimeError("the tile registers are not released")
         for page, (before, host) in self.pages.items():
             after = ctypes.string_at(host, PAGE)
             if after != before:
-                self.write(self.virtual[page], after)
+                for offset, words in changes(before, after):
+                    os.pwrite(self.memory, words, self.virtual[page] + offset)
 
     def read_again(self):
         """What the process has changed. Code is remembered by its physical page."""
@@ -71,8 +83,37 @@ class Emulator:
             host = self.pages[page][1]
             self.pages[page] = self.fill(page, host), host
 
+    def read(self, address, count):
+        """Of the process, or what the function has made of it."""
+        content = b""
+        while len(content) < count:
+            at = address + len(content)
+            length = min(count - len(content), PAGE - at % PAGE)
+            page = self.physical[at & -PAGE]
+            if page in self.pages:
+                content += ctypes.string_at(self.pages[page][1] + at % PAGE, length)
+            else:
+                content += os.pread(self.memory, length, at)
+        return content
+
+    def write_back(self, address, content):
+        """As the function would."""
+        while content:
+            length = min(len(content), PAGE - address % PAGE)
+            page = self.physical[address & -PAGE]
+            if page not in self.pages:
+                self.read_page(page)
+            ctypes.memmove(self.pages[page][1] + address % PAGE, content[:length], length)
+            address, content = address + length, content[length:]
+
+    def stopped_by(self, hook):
+        """Whether an exception ended what ran, with the place behind the instruction."""
+        self.exception = None
+        self.session.run([hook])
+        return self.exception
+
     def on_exception(self, session, cpu, vector, code):
-        self.error = f"exception {int(vector)} at {session.cpu.state.rip:#x}"
+        self.exception = int(vector), session.cpu.state
         session.stop()
 
     def map_all(self):
@@ -141,6 +182,19 @@ class Emulator:
         return state
 
 
+def changes(before, after):
+    """The runs of words that differ, each with its place in the page."""
+    old, new = array.array("Q", before), array.array("Q", after)
+    places = [i for i, pair in enumerate(zip(old, new)) if pair[0] != pair[1]]
+    runs = []
+    for place in places:
+        if runs and runs[-1][1] == place:
+            runs[-1][1] = place + 1
+        else:
+            runs.append([place, place + 1])
+    return [(8 * first, new[first:last].tobytes()) for first, last in runs]
+
+
 def segment(selector, attributes):
     made = bochscpu.Segment()
     made.present, made.selector, made.attr = True, selector, attributes
@@ -167,8 +221,8 @@ def main():
         try:
             emulator.call(function, stack, arguments)
             print("done", flush=True)
-        except (RuntimeError, OSError) as error:
-            print(error, flush=True)
+        except Exception as error:  # The test shows it.
+            print(f"{type(error).__name__}: {error}", flush=True)
 
 
 if __name__ == "__main__":

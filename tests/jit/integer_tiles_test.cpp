@@ -1,7 +1,7 @@
 // Tiles of 8-bit integers against sums of whole numbers, with and without the
-// instruction that adds four products. Where this machine lacks it, a portable
-// body takes its place, and an emulated CPU runs it as it is; what LLVM makes
-// of it is looked at as text.
+// instruction that adds four products, and in tile registers. Where this
+// machine lacks them, portable bodies take their place, and an emulated CPU
+// runs the former as it is; what LLVM makes of them is looked at as text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <llvm/IR/IRBuilder.h>
@@ -23,6 +23,7 @@
 #include "tests/jit/build_ir.h"
 #include "tests/jit/emulated.h"
 #include "tests/jit/jit_test_util.h"
+#include "tests/jit/portable_tiles.h"
 #include "tests/support/analysed.h"
 
 namespace fxjit::jit {
@@ -89,6 +90,14 @@ struct Problem {
   int64_t rows, columns, depth;
   DType lhs = DType::u8;
   bool extremes = false;  // Only the ends of the types' ranges.
+  DType rhs = DType::i8;
+  // The depth is so many runs, and rows are, with numbers between that nobody
+  // reads.
+  int64_t runs = 1;
+
+  int64_t run() const { return depth / runs; }
+  int64_t run_stride() const { return runs == 1 ? depth : run() + 5; }
+  int64_t row() const { return runs * run_stride(); }
 };
 
 class Product {
@@ -102,7 +111,7 @@ class Product {
         to.push_back(p_.extremes ? kEnds[byte % 4] : byte);
       }
     };
-    draw(p_.rows * p_.depth, lhs_);
+    draw(p_.rows * p_.row(), lhs_);
     draw(p_.depth * p_.columns, rhs_);
   }
 
@@ -133,14 +142,20 @@ class Product {
  private:
   static constexpr float kScale = 0x1p-8f;
 
+  static int number(uint8_t bits, DType dtype) {
+    return dtype == DType::u8 ? int{bits} : int{static_cast<int8_t>(bits)};
+  }
+
+  uint8_t lhs_at(int64_t m, int64_t k) const {
+    const int64_t place = k / p_.run() * p_.run_stride() + k % p_.run();
+    return lhs_[static_cast<size_t>(m * p_.row() + place)];
+  }
+
   int32_t sum(int64_t m, int64_t n) const {
     int32_t total = 0;
-    for (int64_t k = 0; k < p_.depth; ++k) {
-      const uint8_t a = lhs_[static_cast<size_t>(m * p_.depth + k)];
-      const uint8_t b = rhs_[static_cast<size_t>(k * p_.columns + n)];
-      total += (p_.lhs == DType::u8 ? int{a} : int{static_cast<int8_t>(a)}) *
-               static_cast<int8_t>(b);
-    }
+    for (int64_t k = 0; k < p_.depth; ++k)
+      total += number(lhs_at(m, k), p_.lhs) *
+               number(rhs_[static_cast<size_t>(k * p_.columns + n)], p_.rhs);
     return total;
   }
 
@@ -161,9 +176,12 @@ class Product {
                    DType result) const {
     IntegerStep step;
     step.rows = p_.rows, step.columns = p_.columns, step.depth = p_.depth;
-    step.row_axes = {{p_.rows, p_.depth}};
-    step.depth_axes = {{p_.depth, 1}};
-    step.lhs = p_.lhs;
+    step.row_axes = {{p_.rows, p_.row()}};
+    step.depth_axes = {{p_.run(), 1}};
+    if (p_.runs > 1)
+      step.depth_axes.insert(step.depth_axes.begin(),
+                             {p_.runs, p_.run_stride()});
+    step.lhs = p_.lhs, step.rhs = p_.rhs;
     step.weights = format;
     step.has_dots = dots != Dots::none;
     step.outputs = {{result, 0, p_.columns, 1}};
@@ -184,9 +202,11 @@ class Product {
     std::vector<program::IntegerFn> kernels;
     for (const IntegerForm& form : loops.forms()) {
       IrModule ir = module_of(form, level);
-      if (dots != Dots::emulated)
-        EXPECT_EQ(replace_dots(*ir.module->getFunction("kernel")) > 0,
+      if (dots != Dots::emulated) {
+        llvm::Function& kernel = *ir.module->getFunction("kernel");
+        EXPECT_EQ(replace_dots(kernel) + testing::replace_tiles(kernel) > 0,
                   dots == Dots::portable);
+      }
       codes.push_back(build(compiler, std::move(ir)));
       const auto code =
           codes.back()->function<void(const program::IntegerCall*)>("kernel");
@@ -196,14 +216,14 @@ class Product {
               : testing::runnable(level, code));
     }
     loops.set_code(kernels);
-    const weights::ByteMatrix matrix{rhs_.data(), false,      p_.depth,
-                                     p_.columns,  p_.columns, 1};
+    const weights::ByteMatrix matrix{rhs_.data(), p_.rhs == DType::u8,
+                                     p_.depth,    p_.columns,
+                                     p_.columns,  1};
     const int group = weights::quad_group(format);
+    const int64_t fixes = group == 0 ? 0 : weights::count_fixes(matrix, group);
     support::AlignedBlock packed(static_cast<size_t>(
-        weights::QuadLayout(p_.depth, p_.columns,
-                            weights::count_fixes(matrix, group))
-            .bytes));
-    weights::pack_quads(matrix, group, packed.data());
+        weights::QuadLayout(p_.depth, p_.columns, format, fixes).bytes));
+    weights::pack_quads(matrix, format, packed.data());
     std::vector<Result> out(static_cast<size_t>(p_.rows * p_.columns));
     const program::StepPlan plan = made.plan(level);
     support::AlignedBlock scratch(plan.scratch_bytes + 1);
@@ -212,6 +232,7 @@ class Product {
     int32_t status = 0;
     const program::StepCall call{operands, scratch.data(), &status, &loops};
     loops.run(call, 0, plan.tasks);
+    EXPECT_EQ(testing::tile_errors(), "");
     return out;
   }
 
@@ -235,6 +256,30 @@ TEST(IntegerTiles, SumsAreExactInEachFormat) {
       }
 }
 
+// What fills up tiles of rows, columns and depth, and blocks of two of them.
+const Problem kTileProblems[] = {{1, 20, 37},
+                                 {4, 130, 64, DType::i8},
+                                 {5, 16, 1},
+                                 {16, 32, 64},
+                                 {17, 33, 130, DType::i8},
+                                 {40, 57, 256, DType::u8, true},
+                                 {9, 12, 100, DType::i8, true},
+                                 {33, 40, 128, DType::u8, true, DType::u8},
+                                 {3, 7, 70, DType::i8, true, DType::u8},
+                                 {23, 49, 65, DType::i8, false, DType::u8},
+                                 {19, 20, 128, DType::u8, false, DType::i8, 2},
+                                 {2, 20, 192, DType::i8, false, DType::i8, 3}};
+
+TEST(IntegerTiles, SumsAreExactInTileRegisters) {
+  for (CpuLevel level : testing::host_levels()) {
+    if (level == CpuLevel::sse41) continue;
+    for (const Problem& problem : kTileProblems) {
+      Product(problem).expect_exact(Format::tiles, level, Dots::portable);
+      Product(problem).expect_bytes(Format::tiles, level, Dots::portable);
+    }
+  }
+}
+
 // As many groups of columns as are taken at once, fewer and more.
 TEST(IntegerTiles, SingleRowsTakeWeightsAsTheyAre) {
   for (CpuLevel level : testing::host_levels())
@@ -253,8 +298,7 @@ TEST(IntegerTiles, SingleRowsTakeWeightsAsTheyAre) {
 
 // AVX-VNNI beside AVX2, and AVX512-VNNI.
 TEST(IntegerTiles, FourProductsAreRightOnAnEmulatedCpu) {
-  if (!testing::has_emulator())
-    GTEST_SKIP() << "there is no build/emulator, which scripts/setup makes";
+  if (!testing::has_emulator()) GTEST_SKIP() << testing::emulator_absence();
   for (CpuLevel level : {CpuLevel::avx2, CpuLevel::avx512})
     for (const Problem& problem : {Problem{1, 20, 37},
                                    {3, 5, 1},
@@ -262,6 +306,13 @@ TEST(IntegerTiles, FourProductsAreRightOnAnEmulatedCpu) {
                                    {33, 12, 64, DType::u8, true},
                                    {2, 8, 19, DType::i8, true}})
       Product(problem).expect_exact(Format::quads, level, Dots::emulated);
+}
+
+TEST(IntegerTiles, TileRegistersAreRightOnAnEmulatedCpu) {
+  if (!testing::has_emulator()) GTEST_SKIP() << testing::emulator_absence();
+  for (const Problem& problem : kTileProblems)
+    Product(problem).expect_exact(Format::tiles, CpuLevel::avx512,
+                                  Dots::emulated);
 }
 
 TEST(IntegerTiles, ResultsOfEightBits) {
@@ -279,9 +330,8 @@ TEST(IntegerTiles, ResultsOfEightBits) {
 
 TEST(IntegerTiles, OtherLevelsAreRightOnAnEmulatedCpu) {
   const std::vector<CpuLevel> levels = testing::emulated_levels();
-  if (levels.empty())
-    GTEST_SKIP() << "there is no build/emulator, which scripts/setup makes, or "
-                    "this machine has all levels";
+  if (!testing::has_emulator()) GTEST_SKIP() << testing::emulator_absence();
+  if (levels.empty()) GTEST_SKIP() << "this machine has all levels";
   for (CpuLevel level : levels)
     for (const Problem& problem : {Problem{1, 79, 130},
                                    {3, 5, 1},
@@ -306,6 +356,25 @@ TEST(IntegerTiles, FourProductsAreOneInstruction) {
       EXPECT_THAT(text, ::testing::HasSubstr("vpdpbusd"));
       EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("vpmaddubsw")));
     }
+}
+
+TEST(IntegerTiles, RegistersAreReleased) {
+  for (int vectors : {1, 2}) {
+    IntegerForm form;
+    form.vectors = vectors, form.adds = program::QuadSums::tiles;
+    form.outputs = {{DType::i32, 0, 1, 1}};
+    ScalarBuilder body;
+    form.epilogue = body.finish({body.input(0, DType::i32)});
+    EngineOptions options;
+    options.cpu_level = CpuLevel::avx512;
+    const std::string text =
+        Compiler(options).text(module_of(form, CpuLevel::avx512)).assembly;
+    for (const char* instruction :
+         {"ldtilecfg", "tilezero", "tileloadd", "tdpbusd", "tilestored"})
+      EXPECT_THAT(text, ::testing::HasSubstr(instruction));
+    EXPECT_GT(text.find("tilerelease"), text.rfind("tilestored"));
+    EXPECT_EQ(text.find("tilerelease"), text.rfind("tilerelease"));
+  }
 }
 
 }  // namespace TEST_FILE

@@ -12,6 +12,7 @@
 #include "jit/emit/skeletons.h"
 #include "jit/engine/ir_module.h"
 #include "src/program/steps/steps.h"
+#include "tests/jit/emulated.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/support/guarded_bytes.h"
 
@@ -219,7 +220,8 @@ template <typename Step>
 void check_all_levels(const Step& step, const CheckOptions& options) {
   Check<Step> begins(step, options, GuardedBytes::Tight::begin);
   Check<Step> ends(step, options, GuardedBytes::Tight::end);
-  for (CpuLevel level : host_levels()) {
+  for (CpuLevel level :
+       options.levels.empty() ? host_levels() : options.levels) {
     SCOPED_TRACE(std::string(cpu_level_name(level)) + ", inner " +
                  std::to_string(step.inner));
     const StepKernel kernel(step, level);
@@ -259,8 +261,9 @@ StepKernel::StepKernel(program::StepBody step, CpuLevel level) {
   EngineOptions options;
   options.cpu_level = level;
   code_ = build(Compiler(options), std::move(ir));
-  function_ = code_->function<void(const program::StepCall*, int64_t, int64_t)>(
-      "kernel");
+  function_ = runnable(
+      level, code_->function<void(const program::StepCall*, int64_t, int64_t)>(
+                 "kernel"));
 }
 
 int32_t StepKernel::run(const std::vector<void*>& operands, int64_t begin,

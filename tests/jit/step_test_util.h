@@ -24,6 +24,7 @@ struct CheckOptions {
   // Element number `i` of input `slot`; null: numbers that suit the dtype.
   std::function<Number(size_t slot, int64_t i)> fill = nullptr;
   int32_t status = program::kOk;
+  std::vector<CpuLevel> levels = {};  // None: all of the host.
 };
 
 // Numbers in [-3, 3) for floats, small integers otherwise; always the same.

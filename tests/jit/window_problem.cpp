@@ -11,6 +11,7 @@
 #include "jit/engine/ir_module.h"
 #include "src/support/rounding.h"
 #include "tests/jit/build_ir.h"
+#include "tests/jit/emulated.h"
 #include "tests/jit/guarded_floats.h"
 
 namespace fxjit::jit::testing {
@@ -118,9 +119,9 @@ void WindowProblem::run(CpuLevel level, int threads) {
                   level);
   emit(b, program::window_form(step_));
   const auto code = build(Compiler(options), std::move(module));
-  const Kernel kernel =
-      code->function<void(const program::StepCall*, int64_t, int64_t)>(
-          "kernel");
+  const Kernel kernel = runnable(
+      level, code->function<void(const program::StepCall*, int64_t, int64_t)>(
+                 "kernel"));
   run(kernel, level, GuardedBytes::Tight::begin);
   run(kernel, level, GuardedBytes::Tight::end);
 }

@@ -1,5 +1,6 @@
 #include "tests/jit/winograd_problem.h"
 #include "tests/jit/build_ir.h"
+#include "tests/jit/emulated.h"
 #include "tests/jit/guarded_floats.h"
 
 #include <algorithm>
@@ -107,9 +108,9 @@ std::vector<float> WinogradProblem::packed(CpuLevel level) const {
 void WinogradProblem::run(CpuLevel level, bool in_ranges) {
   step_.analyse(program::Machine{.level = level});
   const auto code = compile(program::winograd_form(step_), level);
-  const Kernel kernel =
-      code->function<void(const program::StepCall*, int64_t, int64_t)>(
-          "kernel");
+  const Kernel kernel = runnable(
+      level, code->function<void(const program::StepCall*, int64_t, int64_t)>(
+                 "kernel"));
   run(kernel, level, in_ranges, GuardedBytes::Tight::begin);
   const std::vector<float> out = out_, sum = sum_;
   run(kernel, level, in_ranges, GuardedBytes::Tight::end);

@@ -3,6 +3,7 @@
 
 #include "jit/emit/integers/products.h"
 #include "jit/emit/integers/results.h"
+#include "jit/emit/integers/tiled.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/skeletons.h"
 #include "src/weights/quads.h"
@@ -339,7 +340,10 @@ class IntegerEmitter {
 }  // namespace
 
 void emit(VectorBuilder& b, const program::IntegerForm& form) {
-  IntegerEmitter(b, form).emit();
+  if (form.adds == QuadSums::tiles)
+    emit_tiled(b, form);
+  else
+    IntegerEmitter(b, form).emit();
 }
 
 }  // namespace fxjit::jit

@@ -23,10 +23,11 @@ bool is_byte(const program::TileAccess& access) {
 }
 
 // How the one result of 8 bits is quantised; none if the epilogue reads more
-// than numbers and rows.
+// than numbers and rows, or sums come in memory.
 Quantising quantising_of(const IntegerForm& form) {
   const auto by_row = [](const auto& access) { return access.row != 0; };
-  if (form.vectors == 0 || form.outputs.size() != 1 ||
+  if (form.vectors == 0 || form.adds == program::QuadSums::tiles ||
+      form.outputs.size() != 1 ||
       form.outputs[0].column != 1 || std::ranges::any_of(form.extras, by_row) ||
       program::body_cost(form.epilogue) > kMostPairCost)
     return {};

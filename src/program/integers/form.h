@@ -21,12 +21,15 @@ enum class QuadSums : uint8_t {
   dot,      // Each quad's in 32 bits by one instruction.
   signs,    // As `clipped`, one quad each, of magnitudes of the row: its signs
             // go into the weights, which need not be clipped then.
+  tiles,    // In tile registers; a single row as `dot`, with as many columns
+            // in its lanes.
 };
 
 // A tile of rows by some groups of columns.
 struct IntegerCall {
   // [quads][vectors][lanes][4 bytes]; of a single row [quads][4 columns][4
-  // bytes]. For `signs` of magnitudes, and behind them as many of signs.
+  // bytes]. For `signs` of magnitudes, and behind them as many of signs. For
+  // `tiles` rows as they are, `lhs_row` bytes apart.
   const std::byte* lhs;
   const std::byte* weights;     // Quads of the first group of columns.
   const int32_t* column_sums;   // Of the first group.
@@ -43,6 +46,7 @@ struct IntegerCall {
   int64_t columns;  // That there are.
   // The sums of a column begin with so much of the sum of its weights.
   int64_t column_factor;
+  int64_t lhs_row;
 };
 
 using IntegerFn = void (*)(const IntegerCall* call);
@@ -50,11 +54,13 @@ using IntegerFn = void (*)(const IntegerCall* call);
 struct IntegerForm : Epilogue {  // Without sizes.
   using Fn = IntegerFn;
 
-  int vectors = 1;  // Of rows; 0: one row, lanes are columns of several quads.
+  // Of rows, or tiles of them; 0: one row, lanes are columns of several quads.
+  int vectors = 1;
   QuadSums adds = QuadSums::clipped;
   int group = 1;  // Quads that are added in 16 bits.
   // Sums begin with what stands for numbers that were moved.
   bool has_starts = false;
+  bool is_signed = false;  // Of `tiles`: rows are s8.
 
   friend bool operator==(const IntegerForm&, const IntegerForm&) = default;
 };

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "fxjit/dims.h"
-#include "src/program/integers/row_packer.h"
 #include "src/support/machine/vector_lanes.h"
 #include "src/support/rounding.h"
 
@@ -19,8 +18,6 @@ using weights::kQuadRows;
 constexpr int64_t kLine = 64;
 // Of a task, on all levels.
 constexpr int64_t kMostRows = 32;
-// What fills up the quads of a row is less, and a row at least that.
-constexpr int64_t kPadding = weights::kQuadMultiple * kQuadRows;
 // s8 rows are made u8 by so much, and u8 rows s8.
 constexpr int32_t kSignedShift = 128;
 
@@ -86,6 +83,26 @@ bool has_whole_runs(const IntegerStep& step) {
   return run > 0 && run % kQuadRows == 0;
 }
 
+// Whether tile registers are loaded from where the rows lie.
+bool has_tile_rows(const IntegerStep& step) {
+  return step.rhs != DType::u8 && step.row_axes.size() == 1 &&
+         step.depth_axes.size() == 1 &&
+         step.depth % (weights::kTileRows * kQuadRows) == 0;
+}
+
+bool is_gathered(const IntegerStep& step) {
+  if (step.adds() == QuadSums::tiles) return !has_tile_rows(step);
+  return step.tile_rows == 1 || !has_whole_runs(step);
+}
+
+// Of packed rows: none of tiles, which are loaded from rows.
+int64_t packed_lines(const IntegerStep& step) {
+  const QuadSums adds = step.adds();
+  if (adds == QuadSums::tiles) return 0;
+  const int64_t lines = step.tile_rows > 1 ? step.tile_rows : kQuadColumns;
+  return adds == QuadSums::signs ? 2 * lines : lines;
+}
+
 // As memcpy, which takes longer for few bytes of a number that only the call
 // knows.
 void copy_run(const uint8_t* from, int64_t length, uint8_t* to) {
@@ -124,13 +141,11 @@ IntegerScratch::IntegerScratch(const IntegerStep& step, int lanes)
     : sums_row(round_up(
           std::min(step.block_columns, round_up(step.columns, kQuadColumns)),
           int64_t{lanes})) {
-  const int64_t depth = step.depth_bytes();
-  const int64_t quads = weights::QuadLayout(depth, step.columns).quads;
-  const int64_t lines = step.tile_rows > 1 ? step.tile_rows : kQuadColumns;
-  const int64_t parts = step.adds() == QuadSums::signs ? 2 : 1;
-  row_at = round_up(parts * lines * quads * kQuadRows, kLine);
-  const bool is_gathered = step.tile_rows == 1 || !has_whole_runs(step);
-  row_bytes = is_gathered ? quads * kQuadRows : 0;
+  const int64_t row =
+      kQuadRows *
+      weights::QuadLayout(step.depth_bytes(), step.columns, step.weights).quads;
+  row_at = round_up(packed_lines(step) * row, kLine);
+  row_bytes = is_gathered(step) ? row : 0;
   starts_at = round_up(row_at + step.tile_rows * row_bytes, kLine);
   sums_at =
       round_up(starts_at + step.tile_rows * int64_t{sizeof(int32_t)}, kLine);
@@ -139,8 +154,8 @@ IntegerScratch::IntegerScratch(const IntegerStep& step, int lanes)
 
 IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
     : step_(in_bytes(step)),
-      lanes_(support::vector_lanes(level)),
-      layout_(step.depth_bytes(), step.columns),
+      lanes_(step.lanes(level)),
+      layout_(step.depth_bytes(), step.columns, step.weights),
       scratch_(step, lanes_),
       adds_(step.adds()),
       accesses_(step_.extras) {
@@ -150,8 +165,8 @@ IntegerRun::IntegerRun(const IntegerStep& step, CpuLevel level)
   for (int vectors = std::min(most, 1); vectors <= most; ++vectors)
     forms_.push_back({step.without_sizes(), vectors, adds_,
                       std::max(1, weights::quad_group(step.weights)),
-                      step.lhs == DType::i8 || step.rhs == DType::u8 ||
-                          adds_ == QuadSums::signs});
+                      has_starts(vectors),
+                      adds_ == QuadSums::tiles && step.lhs == DType::i8});
 }
 
 void IntegerRun::find_pieces() {
@@ -180,33 +195,31 @@ void IntegerRun::run(const StepCall& call, int64_t begin, int64_t end) const {
 // Vectors that are not full repeat the last row, whose sums nobody reads. Sums
 // of numbers that were moved are put right by what they begin with:
 // sum (a - s)(b + t) = sum ab - s sum b + t sum (a - s).
-void IntegerRun::pack_rows(const StepCall& call, const Place& place,
-                           int vectors) const {
-  const bool is_signed = step_.lhs == DType::i8;
+IntegerRun::Rows IntegerRun::pack_rows(const StepCall& call, const Place& place,
+                                       int vectors) const {
   const int64_t rows = vectors == 0 ? 1 : int64_t{vectors} * lanes_;
-  const int64_t places = vectors == 0 ? kQuadColumns : rows;
-  const bool flips = is_signed != (adds_ == QuadSums::signs);
-  const RowPacker packer{layout_.quads, places * kQuadRows,
-                         flips ? 0x80808080 : 0};
   auto* const starts =
       reinterpret_cast<int32_t*>(call.scratch + scratch_.starts_at);
   const auto* const first = static_cast<const uint8_t*>(call.operands[0]) +
                             place.batch * step_.lhs_batch;
   const uint8_t* places_of[kMostRows];
-  const std::span begins(places_of, static_cast<size_t>(rows));
+  std::span begins(places_of, static_cast<size_t>(rows));
   find_rows(step_.row_axes, first, place.row, place.rows, begins);
+  std::fill_n(starts, rows, 0);
+  if (adds_ == QuadSums::tiles) {
+    begins = begins.first(static_cast<size_t>(place.rows));
+    if (scratch_.row_bytes == 0)
+      return {begins[0], step_.row_axes[0].stride};
+    gather_rows(call, begins);
+    return {begins[0], scratch_.row_bytes};
+  }
+  const RowPacker packer = row_packer(vectors);
+  const Rows packed{reinterpret_cast<const uint8_t*>(call.scratch), 0};
   if (vectors > 0 && scratch_.row_bytes == 0 && !piece_offsets_.empty()) {
-    std::fill_n(starts, rows, 0);
     packer.pack_all(begins, piece_offsets_, piece_, call.scratch);
-    return;
+    return packed;
   }
-  auto* row = reinterpret_cast<uint8_t*>(call.scratch + scratch_.row_at);
-  for (int64_t r = 0; r < rows; ++r, row += scratch_.row_bytes) {
-    if (scratch_.row_bytes > 0) begins[r] = gathered(begins[r], row);
-    const uint32_t sum =
-        step_.rhs == DType::u8 ? sum_of(begins[r], step_.depth, is_signed) : 0;
-    starts[r] = static_cast<int32_t>(sum * weights::kUnsignedShift);
-  }
+  gather_rows(call, begins);
   if (adds_ == QuadSums::signs)
     starts[0] = static_cast<int32_t>(
         static_cast<uint32_t>(starts[0]) +
@@ -215,11 +228,36 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
     packer.pack_one(begins[0], call.scratch);
   else
     packer.pack_all(begins, {{0}}, scratch_.row_bytes, call.scratch);
+  return packed;
+}
+
+RowPacker IntegerRun::row_packer(int vectors) const {
+  const int64_t places = vectors == 0 ? kQuadColumns : vectors * lanes_;
+  const bool flips = (step_.lhs == DType::i8) != (adds_ == QuadSums::signs);
+  return {layout_.quads, places * kQuadRows, flips ? 0x80808080 : 0};
+}
+
+// Where rows must be gathered, and what their sums begin with.
+void IntegerRun::gather_rows(const StepCall& call,
+                             std::span<const uint8_t*> rows) const {
+  auto* start = reinterpret_cast<int32_t*>(call.scratch + scratch_.starts_at);
+  auto* to = reinterpret_cast<uint8_t*>(call.scratch + scratch_.row_at);
+  for (const uint8_t*& row : rows) {
+    if (scratch_.row_bytes > 0) row = gathered(row, to);
+    to += scratch_.row_bytes;
+    if (step_.rhs == DType::u8)
+      *start = static_cast<int32_t>(
+          sum_of(row, step_.depth, step_.lhs == DType::i8) *
+          weights::kUnsignedShift);
+    ++start;
+  }
 }
 
 // The numbers of a row one after the other, and zeros up to whole quads.
 const uint8_t* IntegerRun::gathered(const uint8_t* from, uint8_t* row) const {
-  std::memset(row + scratch_.row_bytes - kPadding, 0, kPadding);
+  const int64_t padding = layout_.multiple * kQuadRows;  // Or less.
+  std::memset(row + scratch_.row_bytes - padding, 0,
+              static_cast<size_t>(padding));
   uint8_t* to = row;
   for (const int64_t offset : piece_offsets_) {
     copy_run(from + offset, piece_, to);
@@ -239,8 +277,16 @@ void IntegerRun::place_operands(const StepCall& call, const Place& place,
   }
 }
 
+// Tile registers take rows of u8 and of s8 as they are.
+bool IntegerRun::has_starts(int vectors) const {
+  if (adds_ == QuadSums::tiles && vectors > 0) return step_.rhs == DType::u8;
+  return step_.lhs == DType::i8 || step_.rhs == DType::u8 ||
+         adds_ == QuadSums::signs;
+}
+
 // Rows are u8 but for `signs`, for which they are s8.
-int64_t IntegerRun::column_factor() const {
+int64_t IntegerRun::column_factor(int vectors) const {
+  if (adds_ == QuadSums::tiles && vectors > 0) return 0;
   const bool is_signed = step_.lhs == DType::i8;
   if (adds_ == QuadSums::signs) return is_signed ? 0 : kSignedShift;
   return is_signed ? -kSignedShift : 0;
@@ -249,16 +295,16 @@ int64_t IntegerRun::column_factor() const {
 void IntegerRun::run_task(const StepCall& call, const Place& place,
                           TileOperand* operands) const {
   const int vectors = step_.tile_rows == 1 ? 0 : place.rows > lanes_ ? 2 : 1;
-  pack_rows(call, place, vectors);
+  const Rows rows = pack_rows(call, place, vectors);
   place_operands(call, place, operands);
   const auto* const packed =
       static_cast<const std::byte*>(call.operands[1]) +
       (step_.rhs_batched ? place.batch : 0) * layout_.bytes;
   const auto* const ends =
       reinterpret_cast<const uint32_t*>(packed + layout_.ends_at);
-  const int64_t group = place.column / kQuadColumns;
+  const int64_t group = place.column / layout_.group_columns;
   const IntegerCall task{
-      call.scratch,
+      reinterpret_cast<const std::byte*>(rows.first),
       packed + layout_.quads_at + group * layout_.group_bytes(),
       reinterpret_cast<const int32_t*>(packed) + place.column,
       ends + group,
@@ -266,13 +312,14 @@ void IntegerRun::run_task(const StepCall& call, const Place& place,
       reinterpret_cast<const int32_t*>(call.scratch + scratch_.starts_at),
       reinterpret_cast<int32_t*>(call.scratch + scratch_.sums_at),
       operands,
-      support::ceil_div(place.columns, kQuadColumns),
+      support::ceil_div(place.columns, layout_.group_columns),
       layout_.quads,
       group == 0 ? 0 : ends[group - 1],
       scratch_.sums_row,
       place.rows,
       place.columns,
-      column_factor()};
+      column_factor(vectors),
+      rows.stride};
   code_[static_cast<size_t>(std::max(0, vectors - 1))](&task);
 }
 

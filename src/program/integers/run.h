@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "src/program/integers/row_packer.h"
 #include "src/program/integers/step.h"
 #include "src/weights/quads.h"
 
@@ -17,8 +18,8 @@ struct IntegerScratch {
   IntegerScratch(const IntegerStep& step, int lanes);
 
   int64_t sums_row;  // In elements.
-  // The packed rows come first; those that are gathered before, of `row_bytes`
-  // each, are at `row_at`.
+  // The packed rows come first, of tiles none; those that are gathered before,
+  // of `row_bytes` each, are at `row_at`.
   int64_t row_at, row_bytes, starts_at, sums_at, bytes;
 };
 
@@ -42,10 +43,19 @@ class IntegerRun {
   void find_pieces();
   Place place_of(int64_t task) const;
   const uint8_t* gathered(const uint8_t* from, uint8_t* row) const;
-  void pack_rows(const StepCall& call, const Place& place, int vectors) const;
+  // What a kernel reads; `stride` is of `tiles`.
+  struct Rows {
+    const uint8_t* first;
+    int64_t stride;
+  };
+
+  Rows pack_rows(const StepCall& call, const Place& place, int vectors) const;
+  RowPacker row_packer(int vectors) const;
+  void gather_rows(const StepCall& call, std::span<const uint8_t*> rows) const;
   void place_operands(const StepCall& call, const Place& place,
                       TileOperand* operands) const;
-  int64_t column_factor() const;
+  bool has_starts(int vectors) const;
+  int64_t column_factor(int vectors) const;
   void run_task(const StepCall& call, const Place& place,
                 TileOperand* operands) const;
 

@@ -36,12 +36,18 @@ int64_t IntegerStep::column_blocks() const {
 // Unclipped weights are for single rows, unless an instruction takes them.
 QuadSums IntegerStep::adds() const {
   if (lhs == DType::i16) return QuadSums::shorts;
+  if (weights == weights::Format::tiles) return QuadSums::tiles;
   if (weights != weights::Format::quads) return QuadSums::clipped;
   return has_dots ? QuadSums::dot : QuadSums::signs;
 }
 
+int IntegerStep::lanes(CpuLevel level) const {
+  return adds() == QuadSums::tiles ? int{weights::kTileRows}
+                                   : support::vector_lanes(level);
+}
+
 void IntegerStep::analyse(const Machine& machine) {
-  const int lanes = support::vector_lanes(machine.level);
+  const int lanes = this->lanes(machine.level);
   tile_rows = has_single_rows(lanes) ? 1 : rows > lanes ? 2 * lanes : lanes;
   const int64_t bytes = round_up(std::max<int64_t>(depth_bytes(), 1), 16);
   int64_t blocks = rows == 1 ? 1 : ceil_div(columns * bytes, kBlockBytes);
@@ -69,7 +75,7 @@ StepPlan IntegerStep::plan(CpuLevel level) const {
       epilogue_bytes(static_cast<double>(batch), static_cast<double>(rows),
                      static_cast<double>(columns));
   plan.scratch_bytes = static_cast<size_t>(
-      IntegerScratch(*this, support::vector_lanes(level)).bytes);
+      IntegerScratch(*this, lanes(level)).bytes);
   return plan;
 }
 
@@ -97,10 +103,12 @@ StepKernels<IntegerForm> IntegerStep::kernels(CpuLevel level) const {
 }
 
 std::string form_key(const IntegerForm& form) {
-  constexpr const char* kNames[] = {" shorts ", " ", " dot ", " signs "};
+  constexpr const char* kNames[] = {" shorts ", " ", " dot ", " signs ",
+                                    " tiles "};
   return "integer_tile " + std::to_string(form.vectors) +
          kNames[static_cast<size_t>(form.adds)] + std::to_string(form.group) +
-         (form.has_starts ? " starts" : "") + form.epilogue_key();
+         (form.has_starts ? " starts" : "") +
+         (form.is_signed ? " signed" : "") + form.epilogue_key();
 }
 
 }  // namespace fxjit::program

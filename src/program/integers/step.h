@@ -56,7 +56,11 @@ struct IntegerStep : Epilogue {
   int64_t column_blocks() const;
   size_t written() const { return outputs.size(); }
   QuadSums adds() const;
-  // Whether its few rows are taken one by one, with columns in the lanes.
+  // Of a vector, or rows of a tile.
+  int lanes(CpuLevel level) const;
+  // Whether its few rows are taken one by one, with columns in the lanes. Tile
+  // registers take no longer for 16 rows than for one, which is as long as
+  // `vpdpbusd` takes for two; setting them up makes it four.
   bool has_single_rows(int lanes) const { return rows <= lanes / 4; }
   void analyse(const Machine& machine);
   StepPlan plan(CpuLevel level) const;

@@ -165,9 +165,12 @@ OperandRef PlanBuilder::pack_blocks(const std::vector<Piece>& pieces,
 
 OperandRef PlanBuilder::pack_integers(const Placed& weight, bool single_rows) {
   weights::PackSpec packed = weight_of({{weight, weight.constant}}, false);
-  if (options_.machine.dot_products || single_rows)
+  const Machine& machine = options_.machine;
+  if (machine.tile_products)
+    packed.formats = {weights::Format::tiles};
+  else if (machine.dot_products || single_rows)
     packed.formats = {weights::Format::quads};
-  if (!options_.machine.dot_products)
+  if (!machine.dot_products)
     packed.formats.insert(packed.formats.end(),
                           std::begin(weights::kClippedQuads),
                           std::end(weights::kClippedQuads));

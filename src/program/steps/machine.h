@@ -19,6 +19,7 @@ struct Machine {
   passes::FastHalves halves{};
   bool fast_products = false;  // See passes::RecurrentMachine.
   bool dot_products = false;   // See support::host_has_dot_products.
+  bool tile_products = false;  // See support::host_has_tile_products.
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };

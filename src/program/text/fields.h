@@ -47,6 +47,7 @@ void fields(Is<Machine> auto& s, V& v) {
   v("level", s.level), v("cache_bytes", s.cache_bytes);
   v("threads", s.threads), v("halves", s.halves);
   v("fast_products", s.fast_products), v("dot_products", s.dot_products);
+  v("tile_products", s.tile_products);
 }
 template <typename V>
 void fields(Is<passes::FastHalves> auto& s, V& v) {
