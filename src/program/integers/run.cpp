@@ -198,6 +198,7 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
   if (vectors > 0 && scratch_.row_bytes == 0 && !piece_offsets_.empty()) {
     std::fill_n(starts, rows, 0);
     packer.pack_all(begins, piece_offsets_, piece_, call.scratch);
+    if (adds_ == QuadSums::signs) packer.split_signs(call.scratch, starts);
     return;
   }
   auto* row = reinterpret_cast<uint8_t*>(call.scratch + scratch_.row_at);
@@ -207,14 +208,16 @@ void IntegerRun::pack_rows(const StepCall& call, const Place& place,
         step_.rhs == DType::u8 ? sum_of(begins[r], step_.depth, is_signed) : 0;
     starts[r] = static_cast<int32_t>(sum * weights::kUnsignedShift);
   }
-  if (adds_ == QuadSums::signs)
+  if (vectors > 0) {
+    packer.pack_all(begins, {{0}}, scratch_.row_bytes, call.scratch);
+    if (adds_ == QuadSums::signs) packer.split_signs(call.scratch, starts);
+  } else if (adds_ == QuadSums::signs) {
     starts[0] = static_cast<int32_t>(
         static_cast<uint32_t>(starts[0]) +
         static_cast<uint32_t>(packer.pack_signs(begins[0], call.scratch)));
-  else if (vectors == 0)
+  } else {
     packer.pack_one(begins[0], call.scratch);
-  else
-    packer.pack_all(begins, {{0}}, scratch_.row_bytes, call.scratch);
+  }
 }
 
 // The numbers of a row one after the other, and zeros up to whole quads.
