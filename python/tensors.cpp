@@ -147,7 +147,41 @@ Tensor tensor_of_torch(const dlpack::ExchangeApi& api, nb::handle given,
   });
 }
 
+// The same bits as numbers of another type of the same size.
+Tensor as_type(const Tensor& tensor, DType dtype) {
+  return Tensor::view(tensor.storage(), tensor.sizes(), dtype, tensor.strides(),
+                      tensor.offset());
+}
+
+// An array of a type that NumPy has from the package ml_dtypes, which gives no
+// array of such numbers but one of their bits.
+std::optional<Tensor> tensor_of_float8(nb::handle array, std::string_view type,
+                                       const char* where) {
+  const auto dtype = dtype_from_name(type);
+  if (!dtype || !is_float8(*dtype)) return std::nullopt;
+  return as_type(tensor_of(array.attr("view")("uint8"), where), *dtype);
+}
+
+nb::object array_of_float8(const Tensor& tensor) {
+  const std::string_view name = dtype_name(tensor.dtype());
+  return array_of(as_type(tensor, DType::u8), ArrayKind::numpy)
+      .attr("view")(numpy_type(name));
+}
+
 }  // namespace
+
+nb::object numpy_type(std::string_view name) {
+  const nb::str text(name.data(), name.size());
+  if (!name.starts_with("float8")) return text;
+  try {
+    return nb::module_::import_("ml_dtypes").attr(text);
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_ModuleNotFoundError)) throw;
+    throw TypeError("a result of " + std::string(name) +
+                    ", which NumPy has from the package ml_dtypes: install "
+                    "it, or pass PyTorch's tensors");
+  }
+}
 
 bool is_array(nb::handle object) {
   return exchange_of(object) || nb::hasattr(object, "__dlpack__") ||
@@ -183,6 +217,7 @@ Tensor tensor_of(nb::handle object, const char* where, Extent extent) {
   if (nb::try_cast<AnyArray>(array, readable, /*convert=*/false))
     return tensor_of_array(std::move(readable), where);
   const std::string type = type_name_of(object);
+  if (const auto made = tensor_of_float8(array, type, where)) return *made;
   throw TypeError(std::string(where) + ": a " + class_of(object) +
                   (type.empty() ? "" : " of dtype " + type) +
                   " that gives no array of this machine's memory");
@@ -191,8 +226,9 @@ Tensor tensor_of(nb::handle object, const char* where, Extent extent) {
 nb::object array_of(const Tensor& tensor, ArrayKind kind) {
   if (kind == ArrayKind::torch)
     if (nb::object made = torch_tensor_of(tensor)) return made;
-  if (kind == ArrayKind::numpy &&
-      (tensor.dtype() == DType::bf16 || is_float8(tensor.dtype())))
+  if (kind == ArrayKind::numpy && is_float8(tensor.dtype()))
+    return array_of_float8(tensor);
+  if (kind == ArrayKind::numpy && tensor.dtype() == DType::bf16)
     throw TypeError("a result of " + std::string(dtype_name(tensor.dtype())) +
                     ", which NumPy lacks: pass PyTorch's tensors to get them");
   const nb::capsule owner(new Tensor(tensor), [](void* kept) noexcept {

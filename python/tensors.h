@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <string>
+#include <string_view>
 
 #include "fxjit/tensor.h"
 
@@ -21,6 +22,10 @@ enum class Extent { elements, storage };
 bool is_array(nanobind::handle object);
 // ArrayKind::torch for a torch.Tensor, numpy for all other arrays.
 ArrayKind kind_of(nanobind::handle array);
+
+// A type as NumPy names it: a text, or one of the package ml_dtypes. Throws
+// TypeError where that is missing.
+nanobind::object numpy_type(std::string_view name);
 
 // The name of the array's element type, "uint32"; empty if it has none.
 std::string type_name_of(nanobind::handle array);

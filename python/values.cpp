@@ -53,20 +53,9 @@ void note_array(nb::handle array, Arrays& arrays) {
   arrays.require_grad |= requires_grad.is(nb::handle(Py_True));
 }
 
-// A type as `kind` names it: an object of torch, or a text or type for NumPy,
-// which has those of 8 bits from the package ml_dtypes.
 nb::object type_object(std::string_view name, ArrayKind kind) {
-  const nb::str text(name.data(), name.size());
-  if (kind == ArrayKind::torch) return nb::module_::import_("torch").attr(text);
-  if (!name.starts_with("float8")) return text;
-  try {
-    return nb::module_::import_("ml_dtypes").attr(text);
-  } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_ModuleNotFoundError)) throw;
-    throw TypeError("a result of " + std::string(name) +
-                    ", which NumPy has from the package ml_dtypes: install "
-                    "it, or pass PyTorch's tensors");
-  }
+  if (kind == ArrayKind::numpy) return numpy_type(name);
+  return nb::module_::import_("torch").attr(nb::str(name.data(), name.size()));
 }
 
 // An array whose type tensors carry in another.

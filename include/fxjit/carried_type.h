@@ -1,8 +1,8 @@
 // Element types that arrays and files have and tensors of this library lack.
 // Their numbers are carried in tensors of another type, which holds them all:
-// uint16 in int32, uint32 in int64, uint64 by its bits in int64, the types of 8
-// bits with 4 or 5 of them for the exponent in float16, and those of 2 and 4
-// bits in int8, uint8 and float16.
+// uint16 in int32, uint32 in int64, uint64 by its bits in int64, real numbers
+// of 8 bits without a negative zero in float16, and those of 2 and 4 bits in
+// int8, uint8 and float16.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,13 @@
 
 namespace fxjit {
 
-// The real ones as ONNX and PyTorch define them: "fn" has no infinities, "fnuz"
-// neither these nor a negative zero; that of 4 bits has no NaN either.
+// The real ones as ONNX and PyTorch define them: "fnuz" has no infinities and
+// no negative zero; that of 4 bits has no infinities and no NaN.
 enum class CarriedType : uint8_t {
   none,
   u16,
   u32,
   u64,
-  f8e4m3fn,
-  f8e5m2,
   f8e4m3fnuz,
   f8e5m2fnuz,
   u2,
@@ -32,7 +30,7 @@ enum class CarriedType : uint8_t {
 };
 
 // torch's and NumPy's name (that of the package ml_dtypes): "uint16",
-// "float8_e4m3fn". Empty for `none`.
+// "float8_e4m3fnuz". Empty for `none`.
 std::string_view carried_name(CarriedType type);
 
 // By that name. Nothing for other names, those of a DType among them.

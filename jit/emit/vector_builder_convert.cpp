@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "jit/emit/vector_builder.h"
+#include "src/tensor/float8_format.h"
 #include "src/tensor/visit.h"
 
 namespace fxjit::jit {
@@ -59,21 +60,8 @@ Value* f8_bits_to_f32(VectorBuilder& b, DType dtype, Value* bits) {
   Value* sign = up(b.bit_and(wide, b.integer(type, 0x80)), 8);
   Value* half = half_bits_to_f32(b, b.bit_or(up(magnitude, 7), sign));
   Value* nan = half_bits_to_f32(b, b.bit_or(sign, b.integer(type, 0x7e00)));
-  Value* is_nan = ir.CreateICmpEQ(magnitude, b.integer(type, 0x7f));
+  Value* is_nan = ir.CreateICmpEQ(magnitude, b.integer(type, kFloat8Nan));
   return ir.CreateSelect(is_nan, nan, ir.CreateFMul(half, b.like(half, 256)));
-}
-
-// How the types of 8 bits round: the mantissa, the bias of the exponent, the
-// least magnitude that is not rounded and what stands for it.
-struct EightBits {
-  int mantissa, bias;
-  float limit;
-  int beyond;
-};
-
-EightBits eight_bits(DType dtype) {
-  return dtype == DType::f8e4m3 ? EightBits{3, 7, 448, 0x7e}
-                                : EightBits{2, 15, 65536, 0x7c};
 }
 
 // Bits of normal numbers are rounded as those of bf16 are. Those below are
@@ -81,7 +69,7 @@ EightBits eight_bits(DType dtype) {
 // for it rounds.
 Value* f32_to_f8_bits(VectorBuilder& b, DType dtype, Value* value) {
   llvm::IRBuilder<>& ir = b.ir();
-  const EightBits to = eight_bits(dtype);
+  const Float8Format& to = float8_format(dtype);
   const int shift = 23 - to.mantissa;
   Value* bits = b.bitcast(value, b.i32());
   llvm::Type* type = bits->getType();
@@ -105,7 +93,7 @@ Value* f32_to_f8_bits(VectorBuilder& b, DType dtype, Value* value) {
       ir.CreateSelect(below(int64_t{128 - to.bias} << 23), multiple, normal);
   code = ir.CreateSelect(below(std::bit_cast<int32_t>(to.limit)), code,
                          number(to.beyond));
-  code = ir.CreateSelect(below(0x7f800001), code, number(0x7f));
+  code = ir.CreateSelect(below(0x7f800001), code, number(kFloat8Nan));
   return ir.CreateTrunc(b.bit_or(code, sign), b.with_shape_of(value, b.i8()));
 }
 

@@ -17,13 +17,11 @@ struct Facts {
 };
 
 // By the numbers of CarriedType.
-constexpr std::array<Facts, 13> kFacts = {{
+constexpr std::array<Facts, 11> kFacts = {{
     {"", DType::f32, DType::f32},
     {"uint16", DType::i32, DType::i16},
     {"uint32", DType::i64, DType::i32},
     {"uint64", DType::i64, DType::i64},
-    {"float8_e4m3fn", DType::f16, DType::u8},
-    {"float8_e5m2", DType::f16, DType::u8},
     {"float8_e4m3fnuz", DType::f16, DType::u8},
     {"float8_e5m2fnuz", DType::f16, DType::u8},
     {"uint2", DType::u8, DType::u8},
@@ -59,29 +57,20 @@ Tensor copied(const Tensor& tensor, DType dtype) {
 // The layout of a real number of up to 8 bits: a sign, an exponent, a mantissa.
 struct RealLayout {
   int mantissa, bias;
-  bool infinite, zero_signed;
+  bool has_nan = true;  // Or a negative zero in its place.
   int bits = 8;
-  bool has_nan = true;
 
   int sign() const { return 1 << (bits - 1); }
-  // The code for numbers that the type lacks.
-  uint8_t none() const {
-    return static_cast<uint8_t>(zero_signed && has_nan ? sign() - 1 : sign());
-  }
 };
 
 RealLayout layout_of(CarriedType type) {
   switch (type) {
-    case CarriedType::f8e5m2:
-      return {2, 15, true, true};
     case CarriedType::f8e4m3fnuz:
-      return {3, 8, false, false};
-    case CarriedType::f8e5m2fnuz:
-      return {2, 16, false, false};
+      return {3, 8};
     case CarriedType::f4e2m1:
-      return {1, 1, false, true, 4, false};
+      return {1, 1, false, 4};
     default:
-      return {3, 7, false, true};
+      return {2, 16};
   }
 }
 
@@ -90,14 +79,8 @@ float number_of(uint8_t code, const RealLayout& layout) {
   const int most = layout.sign() - 1, unit = 1 << layout.mantissa;
   const int magnitude = code & most;
   const int exponent = magnitude / unit, mantissa = magnitude % unit;
-  const int greatest = most / unit;
-  if (!layout.zero_signed && code == layout.sign()) return kNan;
+  if (layout.has_nan && code == layout.sign()) return kNan;
   const float sign = (code & layout.sign()) == 0 ? 1.0f : -1.0f;
-  if (layout.infinite && exponent == greatest)
-    return mantissa == 0 ? sign * std::numeric_limits<float>::infinity() : kNan;
-  if (!layout.infinite && layout.zero_signed && layout.has_nan &&
-      magnitude == most)
-    return kNan;
   const int least = 1 - layout.bias - layout.mantissa;
   return sign * (exponent == 0 ? std::ldexp(static_cast<float>(mantissa), least)
                                : std::ldexp(static_cast<float>(unit + mantissa),
@@ -109,13 +92,13 @@ using Codes = std::array<uint8_t, 65536>;
 
 std::unique_ptr<const Codes> codes_of(const RealLayout& layout) {
   auto codes = std::make_unique<Codes>();
-  codes->fill(layout.none());
+  codes->fill(static_cast<uint8_t>(layout.sign()));
   for (int code = 0; code < 1 << layout.bits; ++code) {
     const float number = number_of(static_cast<uint8_t>(code), layout);
     if (!std::isnan(number))
       (*codes)[Half(number).bits] = static_cast<uint8_t>(code);
   }
-  if (!layout.zero_signed) (*codes)[Half(-0.0f).bits] = 0;
+  if (layout.has_nan) (*codes)[Half(-0.0f).bits] = 0;
   return codes;
 }
 

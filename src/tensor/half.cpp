@@ -1,5 +1,7 @@
 #include "fxjit/half.h"
 
+#include "src/tensor/float8_format.h"
+
 namespace fxjit {
 namespace {
 
@@ -29,17 +31,16 @@ uint16_t from_float(float value) {
   return static_cast<uint16_t>(sign | round_shift(mantissa, shift));
 }
 
-// A type of 8 bits: below `limit` numbers are rounded, from there on they are
-// `beyond`.
-template <int kMantissa, int kBias>
-uint8_t byte_from_float(float value, float limit, uint8_t beyond) {
-  constexpr uint8_t kNan = 0x7f;
+template <Float8Format kFormat>
+uint8_t byte_from_float(float value) {
+  constexpr int kMantissa = kFormat.mantissa, kBias = kFormat.bias;
+  constexpr uint32_t kLimit = std::bit_cast<uint32_t>(kFormat.limit);
   const uint32_t word = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (word >> 24) & 0x80u;
   const uint32_t magnitude = word & 0x7fffffffu;
   const auto code = [&]() -> uint32_t {
-    if (magnitude > kFloatInfinity) return kNan;
-    if (magnitude >= std::bit_cast<uint32_t>(limit)) return beyond;
+    if (magnitude > kFloatInfinity) return kFloat8Nan;
+    if (magnitude >= kLimit) return kFormat.beyond;
     if (magnitude >= uint32_t{128 - kBias} << 23)  // Normal.
       return round_shift(magnitude - (uint32_t{127 - kBias} << 23),
                          23 - kMantissa);
@@ -76,17 +77,18 @@ Half::operator float() const {
 }
 
 Float8E4M3::Float8E4M3(float value)
-    : bits(byte_from_float<3, 7>(value, 448, 0x7e)) {}
+    : bits(byte_from_float<kFloat8E4M3>(value)) {}
 
 // As a half with the same exponent, which stands for 2^-8 of the number there.
 Float8E4M3::operator float() const {
   const uint32_t sign = (bits & 0x80u) << 8, magnitude = bits & 0x7fu;
-  if (magnitude == 0x7fu) return static_cast<float>(half_of(sign | 0x7e00u));
+  if (magnitude == kFloat8Nan)
+    return static_cast<float>(half_of(sign | 0x7e00u));
   return static_cast<float>(half_of(sign | magnitude << 7)) * 0x1p8f;
 }
 
 Float8E5M2::Float8E5M2(float value)
-    : bits(byte_from_float<2, 15>(value, 65536, 0x7c)) {}
+    : bits(byte_from_float<kFloat8E5M2>(value)) {}
 
 Float8E5M2::operator float() const {
   return static_cast<float>(half_of(uint32_t{bits} << 8));

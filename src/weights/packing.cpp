@@ -50,10 +50,13 @@ ByteMatrix byte_matrix(const Tensor& t) {
 }
 
 // Of a group of quads, in instructions of a vector: products, sums in 16 bits,
-// those in 32 bits; a fix is a quad of its own.
+// those in 32 bits; a fix is a quad of its own. Weights that are not clipped
+// take signs of the rows, which fill places where others wait.
 double cost_of(int group, int64_t quads, int64_t fixes) {
-  constexpr double kProduct = 1, kShortSum = 1, kWiden = 1, kSum = 1;
-  if (group == 0) return kProduct * static_cast<double>(quads);
+  constexpr double kProduct = 1, kShortSum = 1, kWiden = 1, kSum = 1,
+                   kSign = 0.6;
+  if (group == 0)
+    return (kProduct + kSign + kWiden + kSum) * static_cast<double>(quads);
   const double each =
       kProduct + kShortSum * (group - 1) / group + (kWiden + kSum) / group;
   return each * static_cast<double>(quads) +
@@ -133,8 +136,8 @@ Coding find_block_coding(const Weight& weight, CpuLevel level) {
 }
 
 Coding find_quad_coding(const Weight& weight, std::span<const Format> formats) {
-  for (const Format format : formats)
-    if (quad_group(format) == 0) return {format, 0, {}, 0, {}};  // Not clipped.
+  if (quad_group(formats.front()) == 0)
+    return {formats.front(), 0, {}, 0, {}};  // Nothing is clipped.
   const Tensor numbers = for_one_reading(weight.pieces.front());
   const ByteMatrix matrix = byte_matrix(numbers);
   const QuadLayout layout(matrix.depth, matrix.columns);
@@ -143,7 +146,7 @@ Coding find_quad_coding(const Weight& weight, std::span<const Format> formats) {
   double least = 0;
   for (const Format format : formats) {
     const int group = quad_group(format);
-    const int64_t fixes = count_fixes(matrix, group);
+    const int64_t fixes = group > 0 ? count_fixes(matrix, group) : 0;
     const double cost = cost_of(group, quads, fixes * kQuadColumns);
     if (best.format == Format::f32 || cost < least)
       best = {format, 0, {}, fixes, {}}, least = cost;

@@ -33,7 +33,8 @@ size_t padded_bytes(const Weight& weight, CpuLevel level);
 // Whether f32 numbers below the smallest normal one became zeros.
 bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out);
 
-// The best coding of a weight of integers among these formats, all of quads.
+// The best coding of a weight of integers among these formats, all of quads:
+// the first one if nothing is clipped for it.
 Coding find_quad_coding(const Weight& weight, std::span<const Format> formats);
 // The coding of a weight in blocks.
 Coding find_block_coding(const Weight& weight, CpuLevel level);

@@ -8,10 +8,9 @@
 namespace fxjit::weights {
 
 RegisterTile register_tile(CpuLevel level) {
-  constexpr int kRows = 6;
   // With 32 registers: 24 accumulators, 4 panel vectors, 1 broadcast.
   const int vectors = level == CpuLevel::avx512 ? 4 : 2;
-  return {support::vector_lanes(level), vectors, kRows};
+  return {support::vector_lanes(level), vectors};
 }
 
 int64_t packed_depth(int64_t depth) { return (depth + 15) / 16 * 16; }

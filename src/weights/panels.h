@@ -16,9 +16,10 @@ namespace fxjit::weights {
 // Register tile of a CPU level: `vectors` vectors of `lanes` floats wide, at
 // most `max_rows` rows high. A panel is one tile wide.
 struct RegisterTile {
+  static constexpr int max_rows = 6;  // At every level.
+
   int lanes;
   int vectors;
-  int max_rows;
   int64_t width() const { return int64_t{lanes} * vectors; }
 };
 

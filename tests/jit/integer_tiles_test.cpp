@@ -280,6 +280,20 @@ TEST(IntegerTiles, SumsAreExactInTileRegisters) {
   }
 }
 
+TEST(IntegerTiles, RowsTakeWeightsAsTheyAre) {
+  for (CpuLevel level : testing::host_levels())
+    for (DType lhs : {DType::u8, DType::i8})
+      for (bool extremes : {false, true})
+        for (const Problem& sizes : {Problem{5, 1, 1},
+                                     {9, 33, 37},
+                                     {17, 16, 64},
+                                     {40, 7, 130}}) {
+          Problem problem = sizes;
+          problem.lhs = lhs, problem.extremes = extremes;
+          Product(problem).expect_exact(Format::quads, level, Dots::none);
+        }
+}
+
 // As many groups of columns as are taken at once, fewer and more.
 TEST(IntegerTiles, SingleRowsTakeWeightsAsTheyAre) {
   for (CpuLevel level : testing::host_levels())
@@ -322,7 +336,8 @@ TEST(IntegerTiles, ResultsOfEightBits) {
     for (const Problem& problem : {Problem{1, 40, 37},
                                    {17, 33, 40, DType::i8},
                                    {33, 41, 64, DType::u8, true}}) {
-      Product(problem).expect_bytes(Format::quads1, level, Dots::none);
+      for (Format format : {Format::quads1, Format::quads})
+        Product(problem).expect_bytes(format, level, Dots::none);
       if (testing::has_emulator() && level != CpuLevel::sse41)
         Product(problem).expect_bytes(Format::quads, level, Dots::emulated);
     }
@@ -337,7 +352,8 @@ TEST(IntegerTiles, OtherLevelsAreRightOnAnEmulatedCpu) {
                                    {3, 5, 1},
                                    {17, 33, 40, DType::i8},
                                    {33, 12, 64, DType::u8, true}})
-      for (Format format : {Format::quads1, Format::quads2, Format::quads4})
+      for (Format format :
+           {Format::quads1, Format::quads2, Format::quads4, Format::quads})
         Product(problem).expect_exact(format, level, Dots::none);
 }
 

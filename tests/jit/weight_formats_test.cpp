@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fxjit/half.h"
+#include "src/weights/packing.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/jit/packed_weight.h"
 #include "tests/support/guarded_bytes.h"
@@ -144,6 +145,27 @@ TEST_P(WeightFormats, PiecesStandSideBySide) {
   const auto* halves = reinterpret_cast<const uint16_t*>(packed.data());
   for (size_t i = 0; i < floats.size(); ++i)
     ASSERT_EQ(halves[i], BFloat16(floats[i]).bits) << i;
+}
+
+// As many quads are added in 16 bits as the weights allow; where clipping would
+// leave much, they stay as they are.
+TEST(QuadCodings, FollowTheNumbers) {
+  const auto format_of = [](int least, int most,
+                            std::vector<weights::Format> formats) {
+    std::mt19937 random(5);
+    std::uniform_int_distribution<int64_t> draw(least, most);
+    std::vector<int64_t> numbers(64 * 32);
+    for (int64_t& number : numbers) number = draw(random);
+    const Tensor matrix = Tensor::from(numbers, {64, 32}).to(DType::i8);
+    return weights::find_quad_coding({{}, {matrix}, {}}, formats).format;
+  };
+  using enum weights::Format;
+  EXPECT_EQ(format_of(-16, 15, {quads1, quads2, quads4, quads}), quads4);
+  EXPECT_EQ(format_of(31, 31, {quads1, quads2, quads4, quads}), quads2);
+  EXPECT_EQ(format_of(63, 63, {quads1, quads2, quads4, quads}), quads1);
+  EXPECT_EQ(format_of(-127, 127, {quads1, quads2, quads4, quads}), quads);
+  EXPECT_EQ(format_of(-127, 127, {quads1, quads2, quads4}), quads1);
+  EXPECT_EQ(format_of(-15, 15, {quads, quads1, quads2, quads4}), quads);
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, WeightFormats,

@@ -10,11 +10,9 @@
 namespace fxjit {
 namespace TEST_FILE {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-constexpr CarriedType kReal[] = {CarriedType::f8e4m3fn, CarriedType::f8e5m2,
-                                 CarriedType::f8e4m3fnuz,
+constexpr CarriedType kReal[] = {CarriedType::f8e4m3fnuz,
                                  CarriedType::f8e5m2fnuz};
 
 Tensor all_codes() {
@@ -25,11 +23,12 @@ Tensor all_codes() {
 }
 
 TEST(CarriedType, Names) {
-  for (const char* name : {"uint16", "uint32", "uint64", "float8_e4m3fn",
-                           "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz",
-                           "uint2", "int2", "uint4", "int4", "float4_e2m1fn"})
+  for (const char* name :
+       {"uint16", "uint32", "uint64", "float8_e4m3fnuz", "float8_e5m2fnuz",
+        "uint2", "int2", "uint4", "int4", "float4_e2m1fn"})
     EXPECT_EQ(carried_name(carried_type_from_name(name).value()), name);
-  EXPECT_FALSE(carried_type_from_name("uint8"));
+  for (const char* name : {"uint8", "float8_e4m3fn", "float8_e5m2"})
+    EXPECT_FALSE(carried_type_from_name(name)) << name;
   EXPECT_FALSE(carried_type_from_name(""));
 }
 
@@ -114,10 +113,6 @@ TEST(CarriedType, RealNumbersOf8Bits) {
   const std::vector<int> codes = {0,    1,    7,    8,    0x38, 0x7b, 0x7c,
                                   0x7d, 0x7e, 0x7f, 0x80, 0x81, 0xff};
   const std::vector<double> expected[] = {
-      {0, 0x1p-9, 0.013671875, 0.015625, 1, 352, 384, 416, 448, kNan, -0.0,
-       -0x1p-9, kNan},
-      {0, 0x1p-16, 0x1.cp-14, 0x1p-13, 0.5, 57344, kInfinity, kNan, kNan, kNan,
-       -0.0, -0x1p-16, kNan},
       {0, 0x1p-10, 0.0068359375, 0.0078125, 0.5, 176, 192, 208, 224, 240, kNan,
        -0x1p-10, -240},
       {0, 0x1p-17, 0x1.cp-15, 0x1p-14, 0.25, 28672, 32768, 40960, 49152, 57344,

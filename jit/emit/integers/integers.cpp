@@ -248,8 +248,9 @@ class IntegerEmitter {
                          weights, b_.mul(quad, b_.i64(kQuadBytes)));
                      Values sums = carried;
                      const Values lhs = load_rows(rows, unit() * form_.vectors);
+                     const Values signs = signs_behind(rows);
                      for (int64_t j = 0; j < kQuadColumns; ++j)
-                       add_column(sums, lhs, row, j);
+                       add_column(sums, lhs, signs, row, j);
                      return sums;
                    });
   }
@@ -273,7 +274,16 @@ class IntegerEmitter {
     return loaded;
   }
 
-  void add_column(Values& sums, const Values& lhs, Value* weights, int64_t j) {
+  // Those of a quad of all rows, where its magnitudes are `rows`.
+  Values signs_behind(Value* rows) {
+    if (!has_signs()) return {};
+    Value* magnitudes =
+        b_.mul(quads_, b_.i64(int64_t{vector_bytes()} * form_.vectors));
+    return load_rows(b_.offset_bytes(rows, magnitudes), form_.vectors);
+  }
+
+  void add_column(Values& sums, const Values& lhs, const Values& signs,
+                  Value* weights, int64_t j) {
     if (form_.adds == QuadSums::dot)
       return add_quads(sums, lhs, quad_at(weights, j), j);
     Values shorts(static_cast<size_t>(form_.vectors));
@@ -282,7 +292,8 @@ class IntegerEmitter {
       for (int i = 0; i < form_.vectors; ++i) {
         const auto vector = static_cast<size_t>(i);
         Value* product = products_.pairs(
-            lhs[static_cast<size_t>(g * form_.vectors + i)], factors);
+            lhs[static_cast<size_t>(g * form_.vectors + i)],
+            has_signs() ? b_.bit_xor(factors, signs[vector]) : factors);
         shorts[vector] = g == 0 ? product : b_.add(shorts[vector], product);
       }
     }

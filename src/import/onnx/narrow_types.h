@@ -1,5 +1,6 @@
-// Real numbers of 8 bits, and numbers of 2 and 4 bits, which float16, int8 and
-// uint8 carry: ops that make them, move them and read them.
+// Real numbers of 8 bits, of types that tensors have and of those that float16
+// carries, and numbers of 2 and 4 bits, which float16, int8 and uint8 carry:
+// ops that make them, move them and read them.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 
 namespace fxjit::onnx {
 
-// One of these types by TensorProto's number; none for all others.
+// One of those that others carry, by TensorProto's number; none for all others.
 CarriedType narrow_type_of(int64_t element_type);
 CarriedType narrow_type_of(const TypeInfo& type);
 

@@ -38,9 +38,9 @@ constexpr std::array<ElementType, 27> kTypes = {{
     {"COMPLEX64", DType::c64},
     {"COMPLEX128", DType::c128},
     {"BFLOAT16", DType::bf16},
-    {"FLOAT8E4M3FN", DType::f16},
+    {"FLOAT8E4M3FN", DType::f8e4m3},
     {"FLOAT8E4M3FNUZ", DType::f16},
-    {"FLOAT8E5M2", DType::f16},
+    {"FLOAT8E5M2", DType::f8e5m2},
     {"FLOAT8E5M2FNUZ", DType::f16},
     {"UINT4", DType::u8},
     {"INT4", DType::i8},
@@ -163,12 +163,8 @@ CarriedType carried_type_of(int64_t element_type) {
       return CarriedType::u32;
     case 13:
       return CarriedType::u64;
-    case 17:
-      return CarriedType::f8e4m3fn;
     case 18:
       return CarriedType::f8e4m3fnuz;
-    case 19:
-      return CarriedType::f8e5m2;
     case 20:
       return CarriedType::f8e5m2fnuz;
     case 21:

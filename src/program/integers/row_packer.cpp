@@ -41,6 +41,27 @@ void turn(const uint8_t* const* rows, int64_t offset, uint32_t flip,
     std::memcpy(to + i * stride, &turned[i], sizeof(turned[i]));
 }
 
+using Bytes = uint8_t __attribute__((vector_size(16)));
+
+// Of quads of s8: magnitudes, and ones where numbers are below zero.
+struct SignedQuads {
+  Bytes magnitudes, signs;
+
+  explicit SignedQuads(FourQuads quads) {
+    constexpr uint8_t kMost = 127;
+    const auto numbers = (Bytes)quads;
+    signs = (Bytes)(numbers > kMost);
+    magnitudes = (numbers ^ signs) - signs;
+  }
+
+  // For each quad the sum of the magnitudes of numbers below zero.
+  FourQuads negative() const {
+    const auto bytes = (FourQuads)(magnitudes & signs);
+    const FourQuads pairs = (bytes & 0xff00ff) + (bytes >> 8 & 0xff00ff);
+    return (pairs & 0xffff) + (pairs >> 16);
+  }
+};
+
 // Each of the quads once for each column of a group.
 void put_each(FourQuads quads, std::byte* to) {
   const FourQuads made[kSquare] = {
@@ -59,21 +80,33 @@ void RowPacker::pack_one(const uint8_t* from, std::byte* to) const {
 }
 
 int32_t RowPacker::pack_signs(const uint8_t* from, std::byte* to) const {
-  using Bytes = uint8_t __attribute__((vector_size(16)));
-  constexpr uint8_t kMost = 127;
   FourQuads negative{};
   for (int64_t q = 0; q < quads; q += kSquare, to += kSquare * stride) {
-    const auto numbers = (Bytes)load_quads(from + q * kQuadRows, flip);
-    const auto signs = (Bytes)(numbers > kMost);
-    const Bytes magnitudes = (numbers ^ signs) - signs;
-    const auto lacking = (FourQuads)(magnitudes & signs);
-    for (int shift = 0; shift < 32; shift += 8)
-      negative += lacking >> shift & 0xff;
-    put_each((FourQuads)magnitudes, to);
-    put_each((FourQuads)signs, to + quads * stride);
+    const SignedQuads made(load_quads(from + q * kQuadRows, flip));
+    negative += made.negative();
+    put_each((FourQuads)made.magnitudes, to);
+    put_each((FourQuads)made.signs, to + quads * stride);
   }
   return static_cast<int32_t>(negative[0] + negative[1] + negative[2] +
                               negative[3]);
+}
+
+void RowPacker::split_signs(std::byte* packed, int32_t* lacking) const {
+  const int64_t size = quads * stride;
+  const int64_t step = int64_t{sizeof(FourQuads)};
+  for (int64_t at = 0; at < stride; at += step) {
+    FourQuads negative{};
+    for (std::byte* to = packed + at; to < packed + size; to += stride) {
+      FourQuads numbers;
+      std::memcpy(&numbers, to, sizeof(numbers));
+      const SignedQuads made(numbers);
+      negative += made.negative();
+      std::memcpy(to, &made.magnitudes, sizeof(made.magnitudes));
+      std::memcpy(to + size, &made.signs, sizeof(made.signs));
+    }
+    for (int64_t i = 0; i < kSquare; ++i)
+      *lacking++ += static_cast<int32_t>(negative[i]);
+  }
 }
 
 void RowPacker::pack_all(std::span<const uint8_t* const> rows,

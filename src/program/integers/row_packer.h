@@ -20,6 +20,9 @@ struct RowPacker {
   // each bit is one for numbers below zero. Returns the sum of magnitudes of
   // such numbers: weights that are inverted there lack it, as -w = ~w + 1.
   int32_t pack_signs(const uint8_t* from, std::byte* to) const;
+  // Makes magnitudes of packed rows of s8, and writes their signs behind them.
+  // Adds what pack_signs() returns to the number of each row.
+  void split_signs(std::byte* packed, int32_t* lacking) const;
   // All rows, a multiple of four, that lie in runs of whole quads: `length`
   // bytes at each of `offsets` behind where a row begins. Zeros behind.
   void pack_all(std::span<const uint8_t* const> rows,

@@ -217,17 +217,20 @@ IntegerRun::Rows IntegerRun::pack_rows(const StepCall& call, const Place& place,
   const Rows packed{reinterpret_cast<const uint8_t*>(call.scratch), 0};
   if (vectors > 0 && scratch_.row_bytes == 0 && !piece_offsets_.empty()) {
     packer.pack_all(begins, piece_offsets_, piece_, call.scratch);
+    if (adds_ == QuadSums::signs) packer.split_signs(call.scratch, starts);
     return packed;
   }
   gather_rows(call, begins);
-  if (adds_ == QuadSums::signs)
+  if (vectors > 0) {
+    packer.pack_all(begins, {{0}}, scratch_.row_bytes, call.scratch);
+    if (adds_ == QuadSums::signs) packer.split_signs(call.scratch, starts);
+  } else if (adds_ == QuadSums::signs) {
     starts[0] = static_cast<int32_t>(
         static_cast<uint32_t>(starts[0]) +
         static_cast<uint32_t>(packer.pack_signs(begins[0], call.scratch)));
-  else if (vectors == 0)
+  } else {
     packer.pack_one(begins[0], call.scratch);
-  else
-    packer.pack_all(begins, {{0}}, scratch_.row_bytes, call.scratch);
+  }
   return packed;
 }
 

@@ -174,6 +174,8 @@ OperandRef PlanBuilder::pack_integers(const Placed& weight, bool single_rows) {
     packed.formats.insert(packed.formats.end(),
                           std::begin(weights::kClippedQuads),
                           std::end(weights::kClippedQuads));
+  if (packed.formats.front() != weights::Format::quads)
+    packed.formats.push_back(weights::Format::quads);
   return place_packed(std::move(packed));
 }
 

@@ -16,10 +16,6 @@ constexpr double kGrainBytes = 128 << 10;
 // each group is packed once.
 constexpr int64_t kManyGroups = 8;
 
-// Rows from which a panel is decoded once, where each tile would decode it
-// anew: those of more than one tile.
-constexpr int64_t kLeastDecoded = 7;
-
 double real(int64_t number) { return static_cast<double>(number); }
 
 int64_t grain_in(const TileStep& step, double row_bytes, double each) {
@@ -60,10 +56,11 @@ StepPlan TileStep::plan(CpuLevel level) const {
   return plan;
 }
 
+// Where rows are more than one tile, each of which would decode a panel anew.
 // Scales are applied to numbers then and not to sums of a block, so that sums
 // would depend on the number of rows.
 bool TileStep::decodes() const {
-  return has_blocks() && !strict && rows >= kLeastDecoded;
+  return has_blocks() && !strict && rows > weights::RegisterTile::max_rows;
 }
 
 int64_t TileStep::panel_bytes(int64_t width) const {
