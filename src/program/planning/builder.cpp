@@ -166,16 +166,17 @@ OperandRef PlanBuilder::pack_blocks(const std::vector<Piece>& pieces,
 OperandRef PlanBuilder::pack_integers(const Placed& weight, bool single_rows) {
   weights::PackSpec packed = weight_of({{weight, weight.constant}}, false);
   const Machine& machine = options_.machine;
-  if (machine.tile_products)
-    packed.formats = {weights::Format::tiles};
-  else if (machine.dot_products || single_rows)
-    packed.formats = {weights::Format::quads};
+  auto& formats = packed.formats;
+  if (machine.tile_products) {
+    formats = {weights::Format::tiles};
+    return place_packed(std::move(packed));
+  }
+  if (machine.dot_products || single_rows) formats = {weights::Format::quads};
   if (!machine.dot_products)
-    packed.formats.insert(packed.formats.end(),
-                          std::begin(weights::kClippedQuads),
-                          std::end(weights::kClippedQuads));
-  if (packed.formats.front() != weights::Format::quads)
-    packed.formats.push_back(weights::Format::quads);
+    formats.insert(formats.end(), std::begin(weights::kClippedQuads),
+                   std::end(weights::kClippedQuads));
+  if (formats.front() != weights::Format::quads)
+    formats.push_back(weights::Format::quads);
   return place_packed(std::move(packed));
 }
 
