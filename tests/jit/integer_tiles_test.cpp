@@ -19,7 +19,7 @@
 #include "jit/emit/skeletons.h"
 #include "src/program/integers/run.h"
 #include "src/support/memory/aligned_block.h"
-#include "src/weights/quads.h"
+#include "src/weights/packing.h"
 #include "tests/jit/build_ir.h"
 #include "tests/jit/emulated.h"
 #include "tests/jit/jit_test_util.h"
@@ -189,6 +189,15 @@ class Product {
     return program::analysed(step, level);
   }
 
+  weights::Weight weight(Format format) const {
+    weights::Weight made;
+    made.spec.depth = p_.depth, made.spec.columns = p_.columns;
+    made.pieces = {Tensor::empty({p_.depth, p_.columns}, p_.rhs)};
+    std::memcpy(made.pieces[0].data(), rhs_.data(), rhs_.size());
+    made.coding = weights::find_quad_coding(made, {&format, 1});
+    return made;
+  }
+
   template <typename Result>
   std::vector<Result> run(Format format, CpuLevel level, Dots dots) const {
     constexpr bool kBytes = sizeof(Result) == 1;
@@ -216,14 +225,9 @@ class Product {
               : testing::runnable(level, code));
     }
     loops.set_code(kernels);
-    const weights::ByteMatrix matrix{rhs_.data(), p_.rhs == DType::u8,
-                                     p_.depth,    p_.columns,
-                                     p_.columns,  1};
-    const int group = weights::quad_group(format);
-    const int64_t fixes = group == 0 ? 0 : weights::count_fixes(matrix, group);
-    support::AlignedBlock packed(static_cast<size_t>(
-        weights::QuadLayout(p_.depth, p_.columns, format, fixes).bytes));
-    weights::pack_quads(matrix, format, packed.data());
+    const weights::Weight weight = this->weight(format);
+    support::AlignedBlock packed(weights::padded_bytes(weight, level));
+    weights::pack_weight(weight, level, packed.data());
     std::vector<Result> out(static_cast<size_t>(p_.rows * p_.columns));
     const program::StepPlan plan = made.plan(level);
     support::AlignedBlock scratch(plan.scratch_bytes + 1);

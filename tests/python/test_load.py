@@ -224,7 +224,7 @@ def test_wrong_files(tmp_path):
 def test_options_are_taken():
     inputs, answers = case_of("resnet")
     model = fxjit.load(path_of("resnet"), threads=1, convolution="direct", strict_sums=True,
-                       cache_folder="")
+                       tile_products=False, cache_folder="")
     close(model(inputs["x"]), answers[0])
 
 
