@@ -7,6 +7,7 @@
 #include "src/tensor/tensor_memory.h"
 #include "src/weights/panels.h"
 #include "src/weights/quads.h"
+#include "src/weights/windows.h"
 #include "src/weights/winograd.h"
 
 namespace fxjit::weights {
@@ -23,6 +24,12 @@ int64_t bytes_of(const Weight& weight, CpuLevel level) {
                    winograd_panels(filter.size(0), weight.spec.winograd_tile,
                                    level),
                    filter.size(1) / winograd_word_channels(filter.dtype()));
+  }
+  if (weight.spec.windows.used) {
+    const Tensor& filters = weight.pieces.front();
+    const int64_t results = filters.size(0);
+    return 4 * window_elements(results, filters.numel() / results,
+                               weight.spec.windows);
   }
   if (weight.spec.codes.block > 0)
     return support::ceil_div(weight.spec.columns,
@@ -79,6 +86,12 @@ PackSource source_of(const Tensor& t) {
 
 Tensor numbers_of(const Tensor& t) { return for_one_reading(t).to(DType::f32); }
 
+void pack_filters(const Weight& weight, float* out) {
+  const Tensor filters = numbers_of(weight.pieces.front()).contiguous();
+  pack_windows({filters.data_as<float>(), size_t(filters.numel())},
+               filters.size(0), weight.spec.windows, out);
+}
+
 template <typename T>
 WinogradWeight<T> filter_of(const Tensor& t) {
   const Dims& strides = t.strides();
@@ -107,6 +120,8 @@ std::string Weight::key() const {
     key = std::string(format_name(coding.format)) + " ";
   if (spec.winograd_tile)
     key += "winograd " + std::to_string(spec.winograd_tile) + " ";
+  if (spec.windows.used)
+    key += "windows " + std::to_string(spec.windows.lanes) + " ";
   if (spec.batched) key += "batch ";
   if (const StoredCodes& codes = spec.codes; codes.block > 0)
     key += std::to_string(codes.block) + " " + std::to_string(codes.bits) +
@@ -168,6 +183,10 @@ bool pack_weight(const Weight& weight, CpuLevel level, std::byte* out) {
   auto* floats = reinterpret_cast<float*>(out);
   if (weight.spec.winograd_tile) {
     pack_filter(weight, level, out);
+    return false;
+  }
+  if (weight.spec.windows.used) {
+    pack_filters(weight, floats);
     return false;
   }
   if (weight.coding.format == Format::blocks) {

@@ -7,6 +7,7 @@
 
 #include "src/tensor/tensor_spec.h"
 #include "src/weights/format.h"
+#include "src/weights/windows.h"
 
 namespace fxjit::weights {
 
@@ -29,6 +30,9 @@ struct PackSpec {
   // matrix. If set, there is one piece, of shape [features, channels, 3,
   // 3], of i8 or a type of floats, and depth and columns are unused.
   int64_t winograd_tile = 0;
+  // If used, there is one piece [results, taps] of any dims, of which depth and
+  // columns are unused.
+  WindowLayout windows = {};
   // Formats to choose from, best first, if the numbers fit one of them; else
   // the weight is kept as f32.
   std::vector<Format> formats;

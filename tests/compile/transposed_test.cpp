@@ -33,54 +33,68 @@ Tensor computed(const Layer& layer, const Value& x, DType type,
   return gm->forward({x}).as_tensor();
 }
 
-void expect_layer_right(const Layer& layer, const Tensor& x) {
+void expect_layer_right(Layer layer, const Tensor& x, DType type = DType::f32) {
+  for (Tensor* numbers : {&layer.weight, &layer.bias, &layer.scale})
+    *numbers = rounded(*numbers, type);
   const Tensor wanted =
-      computed(layer, x.to(DType::f64), DType::f64, std::nullopt, 1);
+      computed(layer, rounded(x, type).to(DType::f64), DType::f64, {}, 1);
+  const double tolerance = tolerance_of(type);
   for (CpuLevel level : testing::host_levels())
     for (int threads : {1, 2}) {
       SCOPED_TRACE(cpu_level_name(level));
-      const Tensor got = computed(layer, x, DType::f32, level, threads);
-      EXPECT_EQ(
-          testing::value_difference(got.to(DType::f64), wanted, 1e-5, 1e-4),
-          "");
+      const Tensor got = computed(layer, x.to(type), type, level, threads);
+      EXPECT_EQ(testing::value_difference(got.to(DType::f64), wanted,
+                                          tolerance / 10, tolerance),
+                "");
     }
 }
 
-TEST(TransposedLayers, OfRandomSizes) {
-  for (uint32_t seed = 0; seed < 60; ++seed) {
-    Draw draw(seed);
-    const int spatial = static_cast<int>(draw.of({1, 2, 2}));
-    Layer layer;
-    layer.groups = draw.of({1, 1, 1, 2, 6});
-    const int64_t channels = layer.groups * draw.of({1, 3, 8, 20});
-    const int64_t features = draw.of({1, 2, 5, 16});
-    Dims sizes{draw.of({1, 2}), channels}, weights{channels, features};
-    for (int d = 0; d < spatial; ++d) {
-      const int64_t stride = draw.of({1, 2, 2, 3}), size = draw.of({1, 4, 9});
-      const int64_t taps = draw.of({1, 2, 3, 4, 5}),
-                    dilation = draw.of({1, 1, 2});
-      layer.stride.push_back(stride), layer.dilation.push_back(dilation);
-      layer.output_padding.push_back(draw.of({0, 1}) %
-                                     std::max(stride, dilation));
-      // The result has places.
-      const int64_t most = ((size - 1) * stride + (taps - 1) * dilation) / 2;
-      layer.padding.push_back(std::min(draw.of({0, 1, 1, 2}), most));
-      sizes.push_back(size), weights.push_back(taps);
-    }
-    layer.weight = random_tensor(weights, DType::f32, 3);
-    layer.bias = random_tensor({features * layer.groups}, DType::f32, 4);
-    Dims each(spatial + 1, 1);
-    each[0] = features * layer.groups;
-    layer.scale = random_tensor(each, DType::f32, 5);
-    layer.kind = draw.of({0, 1, 2});
-    SCOPED_TRACE(::testing::Message()
-                 << seed << ": " << sizes.str() << " by " << weights.str()
-                 << " stride " << layer.stride.str() << " padding "
-                 << layer.padding.str() << ", " << layer.output_padding.str()
-                 << " dilation " << layer.dilation.str() << " groups "
-                 << layer.groups);
-    expect_layer_right(layer, image(sizes, draw));
+// One dim of a layer for `size` places. Its result has places.
+void add_dim(Layer& layer, int64_t size, int64_t taps, Draw& draw) {
+  const int64_t stride = draw.of({1, 2, 2, 3}), dilation = draw.of({1, 1, 2});
+  layer.stride.push_back(stride), layer.dilation.push_back(dilation);
+  layer.output_padding.push_back(draw.of({0, 1}) % std::max(stride, dilation));
+  const int64_t most = ((size - 1) * stride + (taps - 1) * dilation) / 2;
+  layer.padding.push_back(std::min(draw.of({0, 1, 1, 2}), most));
+}
+
+void expect_random_right(uint32_t seed, DType type) {
+  Draw draw(seed);
+  const int spatial = static_cast<int>(draw.of({1, 2, 2}));
+  Layer layer;
+  layer.groups = draw.of({1, 1, 1, 2, 6});
+  const int64_t channels = layer.groups * draw.of({1, 3, 8, 20});
+  const int64_t features = draw.of({1, 2, 5, 16});
+  Dims sizes{draw.of({1, 2}), channels}, weights{channels, features};
+  for (int d = 0; d < spatial; ++d) {
+    sizes.push_back(draw.of({1, 4, 9}));
+    weights.push_back(draw.of({1, 2, 3, 4, 5}));
+    add_dim(layer, sizes[2 + d], weights[2 + d], draw);
   }
+  layer.weight = random_tensor(weights, DType::f32, 3);
+  layer.bias = random_tensor({features * layer.groups}, DType::f32, 4);
+  Dims each(spatial + 1, 1);
+  each[0] = features * layer.groups;
+  layer.scale = random_tensor(each, DType::f32, 5);
+  layer.kind = draw.of({0, 1, 2});
+  SCOPED_TRACE(::testing::Message()
+               << seed << ": " << sizes.str() << " by " << weights.str()
+               << " stride " << layer.stride.str() << " padding "
+               << layer.padding.str() << ", " << layer.output_padding.str()
+               << " dilation " << layer.dilation.str() << " groups "
+               << layer.groups);
+  expect_layer_right(layer, image(sizes, draw), type);
+}
+
+TEST(TransposedLayers, OfRandomSizes) {
+  for (uint32_t seed = 0; seed < 60; ++seed)
+    expect_random_right(seed, DType::f32);
+}
+
+TEST(TransposedLayers, OfOtherTypes) {
+  uint32_t seed = 0;
+  for (DType type : {DType::f16, DType::bf16, DType::f64})
+    for (int i = 0; i < 15; ++i) expect_random_right(seed++, type);
 }
 
 // Layers of nets of pictures, whose convolutions are tiles and Winograd's.

@@ -72,26 +72,55 @@ inline void set_special(const Tensor& x, Draw& draw) {
       numbers[static_cast<size_t>(draw.of({0, 1, 2}))];
 }
 
-// `make(type)` is a function of an image, with its weights of this type. No
-// call of it stays with a routine or the interpreter.
+// How far results of a type may be off, of numbers of about ten that are
+// rounded some times.
+inline double tolerance_of(DType type) {
+  switch (type) {
+    case DType::f16:
+      return 2e-2;
+    case DType::bf16:
+      return 1.5e-1;
+    case DType::f64:
+      return 1e-11;
+    default:
+      return 1e-4;
+  }
+}
+
+// Numbers that the type has as well.
+inline Tensor rounded(const Tensor& x, DType type) {
+  return x.to(type).to(DType::f32);
+}
+
+// `make(type)` is a function of an image, with its weights of this type.
 template <typename Make>
-void expect_right(Make make, const Tensor& x) {
-  const auto traced = [&](DType dtype) {
-    return fx::symbolic_trace(make(dtype), nn::Signature({nn::ArgSpec("x")}),
-                              "f");
-  };
-  const Value wanted = traced(DType::f64)->forward({x.to(DType::f64)});
-  const auto gm = traced(DType::f32);
+auto traced(Make make, DType type) {
+  return fx::symbolic_trace(make(type), nn::Signature({nn::ArgSpec("x")}), "f");
+}
+
+// That function, compiled for `type` and in double precision.
+template <typename Make>
+void expect_right_of(DType type, Make make, const Tensor& x) {
+  const Value wanted = traced(make, DType::f64)->forward({x.to(DType::f64)});
+  const double tolerance = tolerance_of(type);
+  const auto gm = traced(make, type);
   for (CpuLevel level : testing::host_levels())
     for (int threads : {1, 2}) {
       SCOPED_TRACE(cpu_level_name(level));
       compile(*gm, testing::options_for(level, threads));
-      const Tensor got = gm->forward({x}).as_tensor();
-      EXPECT_EQ(
-          testing::value_difference(got.to(DType::f64), wanted, 1e-5, 1e-4),
-          "");
-      EXPECT_THAT(report(*gm), Not(HasSubstr("not native")));
+      const Tensor got = gm->forward({x.to(type)}).as_tensor();
+      EXPECT_EQ(testing::value_difference(got.to(DType::f64), wanted,
+                                          tolerance / 10, tolerance),
+                "");
+      if (type == DType::f32)
+        EXPECT_THAT(report(*gm), Not(HasSubstr("not native")));
     }
+}
+
+// No call of it stays with a routine or the interpreter.
+template <typename Make>
+void expect_right(Make make, const Tensor& x) {
+  expect_right_of(DType::f32, make, x);
 }
 
 // What is done to the sums.

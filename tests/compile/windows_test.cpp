@@ -154,6 +154,39 @@ TEST(WindowLayers, ConvolutionsInGroups) {
   }
 }
 
+// Of types that are computed as f32 or have loops of their own; in groups of
+// one channel and of several, of as many results or twice as many.
+TEST(WindowLayers, OfOtherTypes) {
+  for (DType type : {DType::f16, DType::bf16, DType::f64})
+    for (uint32_t seed = 0; seed < 8; ++seed) {
+      Draw draw(seed);
+      const int64_t groups = draw.of({1, 3, 16}), channels = draw.of({1, 4, 8});
+      const int64_t features = channels * draw.of({1, 2});
+      const Dims sizes{draw.of({1, 2}), channels * groups, draw.of({4, 9, 17}),
+                       draw.of({7, 12, 17})};
+      const Dims stride = draw.dims(2, {1, 1, 2}), pads = draw.dims(2, {1, 2});
+      const Tensor x = rounded(image(sizes, draw), type);
+      const auto made = [&](const Dims& sizes, uint32_t seed) {
+        return rounded(random_tensor(sizes, DType::f32, seed), type);
+      };
+      const Tensor weight = made({features * groups, channels, 3, 3}, 3);
+      const Tensor bias = made({features * groups}, 4);
+      if (draw.half()) set_special(x, draw);
+      SCOPED_TRACE(::testing::Message()
+                   << seed << ": " << sizes.str() << " by "
+                   << weight.sizes().str() << " stride " << stride.str());
+      expect_right_of(
+          type,
+          [&](DType type) {
+            return [=](Value x) {
+              return F::relu(convolution(x, weight.to(type), bias.to(type),
+                                         stride, pads, {1, 1}, groups));
+            };
+          },
+          x);
+    }
+}
+
 // Windows so high that places are taken column by column.
 TEST(WindowLayers, HighWindows) {
   Draw draw(1);

@@ -10,6 +10,7 @@
 #include "jit/engine/compiler.h"
 #include "jit/engine/ir_module.h"
 #include "src/support/rounding.h"
+#include "src/weights/windows.h"
 #include "tests/jit/build_ir.h"
 #include "tests/jit/emulated.h"
 #include "tests/jit/guarded_floats.h"
@@ -111,6 +112,7 @@ WindowProblem::WindowProblem(WindowStep step, int64_t gap, uint32_t seed,
 }
 
 void WindowProblem::run(CpuLevel level, int threads) {
+  step_.packs_weights = step_.has_weights() && threads > 1;
   step_.analyse(program::Machine{.level = level, .threads = threads});
   EngineOptions options;
   options.cpu_level = level;
@@ -130,7 +132,9 @@ void WindowProblem::run(Kernel kernel, CpuLevel level,
                         GuardedBytes::Tight tight) {
   const program::StepPlan plan = step_.plan(level);
   const GuardedBytes input(bytes_of(input_), tight);
-  const GuardedBytes weights(bytes_of(weights_), tight);
+  const std::vector<float> given =
+      step_.packs_weights ? packed_weights() : weights_;
+  const GuardedBytes weights(bytes_of(given), tight);
   const GuardedBytes bias(bytes_of(bias_), tight);
   const GuardedBytes each(bytes_of(each_), tight);
   const GuardedBytes residual(bytes_of(residual_), tight);
@@ -155,6 +159,20 @@ void WindowProblem::run(Kernel kernel, CpuLevel level,
     kernel(&call, first, std::min(first + count, plan.tasks));
   out_ = floats_of(out);
   sum_ = floats_of(sum);
+}
+
+std::vector<float> WindowProblem::packed_weights() const {
+  std::vector<float> filters = weights_;
+  const int64_t results = step_.channels(), taps = step_.tap_count();
+  if (step_.channels_inner && !step_.sums_groups())
+    for (int64_t i = 0; i < results * taps; ++i)
+      filters[static_cast<size_t>(i)] =
+          static_cast<float>(weight(i / taps, 0, i % taps));
+  const weights::WindowLayout layout{true, step_.packed_lanes()};
+  std::vector<float> packed(static_cast<size_t>(
+      weights::window_elements(results, step_.depth(), layout)));
+  weights::pack_windows(filters, results, layout, packed.data());
+  return packed;
 }
 
 // Of image, channel of the result, depth, height, width; none outside.

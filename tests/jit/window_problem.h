@@ -39,7 +39,8 @@ class WindowProblem {
 
   // Computes the outputs for `threads`, in ranges of tasks of growing length.
   // Nothing can be read or written beside the operands and the scratch that the
-  // step asks for.
+  // step asks for. For one thread weights come as they are, for more as
+  // programs pack those that they know.
   void run(CpuLevel level, int threads);
   // Both outputs against double precision.
   void expect_right() const;
@@ -50,6 +51,7 @@ class WindowProblem {
  private:
   using Kernel = void (*)(const program::StepCall*, int64_t, int64_t);
   void run(Kernel kernel, CpuLevel level, support::GuardedBytes::Tight tight);
+  std::vector<float> packed_weights() const;
   double expected(const Dims& place) const;
   // The place of output number `i`, and a weight of a channel of the result.
   Dims place_of(size_t i) const;

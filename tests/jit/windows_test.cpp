@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "tests/jit/emulated.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/jit/window_problem.h"
 
@@ -238,6 +239,32 @@ TEST_P(Windows, OfRandomForms) {
     expect_right(c, GetParam(), one_of({0, 1}) != 0, one_of({0, 0, 3}),
                  int(one_of({1, 4})), i, special);
   }
+}
+
+// Every form, of few places; a weight is infinite or none.
+TEST(WindowsElsewhere, OnAnEmulatedCpu) {
+  const std::vector<CpuLevel> levels = testing::emulated_levels();
+  if (levels.empty())
+    GTEST_SKIP() << "there is no build/emulator, which scripts/setup makes, or "
+                    "this machine has all levels";
+  std::vector<WindowSizes> cases{
+      {1, 2, 1, {1, 5, 35}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 1, 2, {1, 6, 40}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+      {1, 17, 1, {1, 4, 18}, {1, 5, 5}, {1, 1, 1}, {1, 1, 1}, {0, 2, 2}},
+      {1, 19, 1, {1, 4, 5}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 37, 1, {1, 5, 4}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}},
+      {1, 8, 2, {1, 3, 4}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 3, 4, {1, 3, 6}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 2, 16, {1, 3, 4}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}}};
+  for (size_t i = 3; i < cases.size(); ++i) cases[i].channels_inner = true;
+  cases[6].group_channels = 4, cases[7].group_channels = 8;
+  const auto infinity = std::numeric_limits<float>::infinity();
+  for (CpuLevel level : levels)
+    for (const WindowSizes& sizes : cases)
+      for (int threads : {1, 4}) {
+        expect_right(sizes, level, false, 0, threads);
+        expect_right(sizes, level, false, 0, threads, 1, infinity);
+      }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Windows,

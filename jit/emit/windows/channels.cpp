@@ -20,6 +20,7 @@ class Channels {
         form_(parts.form),
         b_(parts.b),
         channels_(parts.arguments.inner),
+        table_(form_.packs_weights ? parts.weights : parts.table),
         tile_(tile) {}
 
   void emit() {
@@ -132,26 +133,26 @@ class Channels {
                       ? nullptr
                       : load_at(b_, DType::f32, 1, parts_.bias, place);
     return tile_.products(
-        sources,
-        parts_.floats(parts_.table, b_.mul(c, b_.i64(form_.tap_count()))), bias,
-        place);
+        sources, parts_.floats(table_, b_.mul(c, b_.i64(form_.tap_count()))),
+        bias, place);
   }
 
   const WindowParts& parts_;
   const WindowForm& form_;
   VectorBuilder& b_;
-  Value* channels_;
+  Value *channels_, *table_;
   const ChannelTile& tile_;
 };
 
 // Writes the weights [taps, channels] to the table [vectors of channels, taps]
-// in the order in which tiles read them. Whether one is infinite or NaN.
+// in the order in which tiles read them, as packed ones lie. The sum of zero
+// times each.
 Value* set_table(const WindowParts& parts) {
   VectorBuilder& b = parts.b;
   Value* channels = parts.arguments.inner;
   const int64_t taps = parts.form.tap_count();
   Value* zero = b.splat_f32(0, parts.lanes);
-  Value* bad = parts.each_vector(
+  return parts.each_vector(
       channels, {zero}, [&](Value* c, Value* channel, const Values& carried) {
         Value* to = parts.floats(parts.table, b.mul(c, b.i64(taps)));
         Value* from = parts.floats(parts.weights, channel);
@@ -167,7 +168,6 @@ Value* set_table(const WindowParts& parts) {
                         return Values{b.fma(weight, zero, sums[0])};
                       });
       })[0];
-  return b.any(b.ne(bad, zero));
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ void emit_channels(const WindowParts& parts) {
     emit(form.rows, form.across, false);
     return;
   }
-  Value* is_exact = set_table(parts);
+  Value* is_exact = parts.has_special([&] { return set_table(parts); });
   if (form.input != DType::f32) {
     emit(form.rows, form.across, false);
     return;

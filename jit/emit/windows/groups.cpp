@@ -271,8 +271,8 @@ class Groups {
   GroupVectors vectors_;
 };
 
-// Whether a weight is infinite or NaN.
-Value* has_special(const WindowParts& parts) {
+// Zero times each weight.
+Value* sum_of_nothing(const WindowParts& parts) {
   VectorBuilder& b = parts.b;
   Value* count = parts.arguments.inner;
   for (WindowNumber factor :
@@ -281,14 +281,13 @@ Value* has_special(const WindowParts& parts) {
     count = b.mul(count, parts.number(factor));
   Value* zero = b.splat_f32(0, parts.lanes);
   Value* last = b.sub(count, b.i64(parts.lanes));
-  Value* bad = b.loop(b.i64(0), count, b.i64(parts.lanes), {zero},
-                      [&](Value* i, const Values& sums) {
-                        Value* some = b.load_raw(
-                            b.vec(b.f32(), parts.lanes),
-                            parts.floats(parts.weights, b.min(i, last)));
-                        return Values{b.fma(some, zero, sums[0])};
-                      })[0];
-  return b.any(b.ne(bad, zero));
+  return b.loop(b.i64(0), count, b.i64(parts.lanes), {zero},
+                [&](Value* i, const Values& sums) {
+                  Value* some =
+                      b.load_raw(b.vec(b.f32(), parts.lanes),
+                                 parts.floats(parts.weights, b.min(i, last)));
+                  return Values{b.fma(some, zero, sums[0])};
+                })[0];
 }
 
 }  // namespace
@@ -304,7 +303,8 @@ void emit_groups(const WindowParts& parts) {
     return Values{};
   };
   b.if_else(
-      has_special(parts), [&] { return emit(1, true); },
+      parts.has_special([&] { return sum_of_nothing(parts); }),
+      [&] { return emit(1, true); },
       [&] { return emit(parts.form.across, false); });
 }
 

@@ -16,6 +16,9 @@ class WindowParts : public LoopEpilogue {
   Value* number(program::WindowNumber which) const {
     return number_at(static_cast<size_t>(which));
   }
+  // Whether a weight is infinite or NaN. `sum` gives the sum of zero times each
+  // of those that were not packed.
+  Value* has_special(llvm::function_ref<Value*()> sum) const;
   // Elements of the input, and a vector of them as floats.
   Value* elements(Value* base, Value* count) const {
     return b.offset(base, b.memory_type(form.input), count);
@@ -40,6 +43,8 @@ class WindowParts : public LoopEpilogue {
 
   const program::WindowForm& form;
   Value *input = nullptr, *weights = nullptr, *bias = nullptr;
+  // 0 if all weights are finite, else NaN: of packed weights.
+  Value* weights_head = nullptr;
   Value *zeros = nullptr, *table = nullptr, *strip = nullptr;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace fxjit::jit {
 namespace {
@@ -20,18 +21,10 @@ class Tile {
   std::vector<Values> run(int64_t vectors) {
     sums_.assign(size_t(form_.rows), Values(size_t(vectors), nullptr));
     columns_.assign(sums_.size(), std::vector<Columns>(size_t(vectors)));
-    size_t row = 0;
-    for (int64_t depth = 0; depth < form_.taps[0]; ++depth)
-      for (const auto& [distance, uses] : window_rows(form_)) {
-        for (int64_t v = 0; v < vectors; ++v) {
-          shift_ = v * b_.lanes() * stride();
-          if (has_weights())
-            add_products(row, v, depth, uses);
-          else
-            add_columns(parts_.rows[row], v, uses);
-        }
-        ++row;
-      }
+    if (by_columns())
+      for (int64_t k = 0; k < form_.taps[2]; ++k) add_rows(vectors, {k});
+    else
+      add_rows(vectors, all_taps());
     for (size_t i = 0; i < sums_.size(); ++i)
       for (size_t v = 0; v < sums_[i].size(); ++v) {
         if (!has_weights()) sums_[i][v] = joined(columns_[i][v], i);
@@ -64,6 +57,32 @@ class Tile {
   using Columns = std::map<int64_t, Value*>;
   using Loads = llvm::function_ref<Value*(int64_t at)>;
 
+  // Taps of a row.
+  using Taps = std::vector<int64_t>;
+  Taps all_taps() const {
+    Taps taps(size_t(form_.taps[2]));
+    std::iota(taps.begin(), taps.end(), 0);
+    return taps;
+  }
+  // Tiles with masks, of which each tap has one, go through all rows for a tap:
+  // they would not fit the registers beside the weights of all taps.
+  bool by_columns() const { return has_weights() && masked_ && stride() == 1; }
+
+  void add_rows(int64_t vectors, const Taps& taps) {
+    size_t row = 0;
+    for (int64_t depth = 0; depth < form_.taps[0]; ++depth)
+      for (const auto& [distance, uses] : window_rows(form_)) {
+        for (int64_t v = 0; v < vectors; ++v) {
+          shift_ = v * b_.lanes() * stride();
+          if (has_weights())
+            add_products(row, v, depth, uses, taps);
+          else
+            add_columns(parts_.rows[row], v, uses);
+        }
+        ++row;
+      }
+  }
+
   int64_t stride() const { return form_.strides[2]; }
   // Whether elements that are a stride apart are made of vectors of neighbours.
   bool pairs() const { return stride() == 2 && !parts_.exact; }
@@ -71,14 +90,14 @@ class Tile {
   bool has_weights() const { return form_.combine == WindowCombine::products; }
 
   void add_products(size_t row, int64_t vector, int64_t depth,
-                    const std::vector<RowUse>& uses) {
+                    const std::vector<RowUse>& uses, const Taps& taps) {
     Columns loaded;
     const auto loads = [&](int64_t at) {
       Value*& known = loaded[at];
       if (known == nullptr) known = load(parts_.rows[row], at);
       return known;
     };
-    for (int64_t k = 0; k < form_.taps[2]; ++k) {
+    for (const int64_t k : taps) {
       Value* elements = tap(k, loads);
       Value* counts = parts_.exact ? counted(row, k) : nullptr;
       for (const RowUse& use : uses) {
@@ -190,11 +209,11 @@ class Tile {
 
   // Which of the elements from `at` on, `step` apart, lie inside the row.
   Value* inside(int64_t at, int64_t step) {
-    Value* first = b_.add(first_, b_.i64(at));
     Value* lanes =
         b_.mul(b_.iota(b_.i32()), b_.splat(b_.i32(int32_t(step)), b_.lanes()));
+    Value* from = b_.add(lanes, b_.splat(b_.i32(int32_t(at)), b_.lanes()));
     Value* place =
-        b_.add(b_.splat(b_.ir().CreateTrunc(first, b_.i32())), lanes);
+        b_.add(b_.splat(b_.ir().CreateTrunc(first_, b_.i32())), from);
     Value* width = b_.ir().CreateTrunc(parts_.width, b_.i32());
     return b_.lt(place, b_.splat(width), /*is_unsigned=*/true);
   }

@@ -23,19 +23,39 @@ class Planes {
     tile_.outside = parts_.zeros;
     // Rows outside the input are read here.
     parts_.fill_outside(tile_.width);
+    Values sizes(parts_.arguments.outer.begin(),
+                 parts_.arguments.outer.end() - 1);
+    sizes.push_back(parts_.number(WindowNumber::row_blocks));
+    for (Value*& size : sizes) size = b_.max(size, b_.i64(1));
+    // Places are counted up: divisions take as long as a tile.
     b_.loop(parts_.args.begin(), parts_.args.end(), b_.i64(1),
-            [&](Value* task) { emit_task(task); });
+            unravel(b_, parts_.args.begin(), sizes),
+            [&](Value*, const Values& at) {
+              emit_task({at.begin(), at.end() - 1}, at.back());
+              return next(at, sizes);
+            });
   }
 
  private:
-  // Some rows of a plane of the result.
-  void emit_task(Value* task) {
+  // The point behind `at`, as unravel() counts them.
+  Values next(Values at, const Values& sizes) {
+    Value* carry = b_.i64(1);
+    for (size_t d = at.size(); d-- > 0;) {
+      Value* more = b_.add(at[d], carry);
+      if (d == 0) {
+        at[d] = more;
+        break;
+      }
+      Value* is_over = b_.eq(more, sizes[d]);
+      at[d] = b_.select(is_over, b_.i64(0), more);
+      carry = b_.select(is_over, b_.i64(1), b_.i64(0));
+    }
+    return at;
+  }
+
+  // Block `block` of the rows of a plane of the result.
+  void emit_task(const Values& point, Value* block) {
     Value* blocks = parts_.number(WindowNumber::row_blocks);
-    Value* plane = b_.ir().CreateUDiv(task, blocks);
-    Value* block = b_.sub(task, b_.mul(plane, blocks));
-    const Values sizes(parts_.arguments.outer.begin(),
-                       parts_.arguments.outer.end() - 1);
-    const Values point = unravel(b_, plane, sizes);
     set_weights(point[1]);
     set_planes(point);
     Value* each = parts_.number(WindowNumber::rows_of_block);
@@ -58,8 +78,8 @@ class Planes {
       return Values{};
     };
     b_.if_else(
-        has_infinite_weights(), [&] { return emit(true); },
-        [&] { return emit(false); });
+        parts_.has_special([&] { return sum_of_nothing(); }),
+        [&] { return emit(true); }, [&] { return emit(false); });
   }
 
   // A maximum of vectors that keeps NaN takes three instructions, a look at
@@ -110,22 +130,23 @@ class Planes {
     });
   }
 
-  // Whether a weight of the channel is infinite or NaN.
-  Value* has_infinite_weights() {
+  // Zero times each weight of the channel.
+  Value* sum_of_nothing() {
     Value* zero = b_.f32(0);
-    Value* sum = b_.loop(b_.i64(0), b_.i64(form_.tap_count()), b_.i64(1),
-                         {zero}, [&](Value* tap, const Values& carried) {
-                           Value* weight = b_.load_scalar(
-                               DType::f32, parts_.floats(first_weight_, tap));
-                           return Values{b_.fma(weight, zero, carried[0])};
-                         })[0];
-    return b_.ne(sum, zero);
+    return b_.loop(b_.i64(0), b_.i64(form_.tap_count()), b_.i64(1), {zero},
+                   [&](Value* tap, const Values& carried) {
+                     Value* weight = b_.load_scalar(
+                         DType::f32, parts_.floats(first_weight_, tap));
+                     return Values{b_.fma(weight, zero, carried[0])};
+                   })[0];
   }
 
   // The plane of the input, and those of the epilogue's operands.
   void set_planes(const Values& point) {
-    Value* channel =
-        b_.ir().CreateUDiv(point[1], parts_.number(WindowNumber::multiplier));
+    Value* results = parts_.number(WindowNumber::multiplier);
+    Value* channel = b_.if_else(
+        b_.eq(results, b_.i64(1)), [&] { return Values{point[1]}; },
+        [&] { return Values{b_.ir().CreateUDiv(point[1], results)}; })[0];
     Value* offset =
         b_.add(b_.mul(point[0], parts_.number(WindowNumber::image_step)),
                b_.mul(channel, parts_.number(WindowNumber::channel_step)));
@@ -160,11 +181,13 @@ class Planes {
           offset(depth_, 0, k * form_.dilations[0], WindowNumber::pad_depth);
       Value* slice = parts_.floats(
           plane_, b_.mul(z, parts_.number(WindowNumber::depth_step)));
-      Value* z_inside = b_.lt(z, parts_.number(WindowNumber::depth), true);
+      // A slice outside has no rows.
+      Value* height =
+          b_.select(b_.lt(z, parts_.number(WindowNumber::depth), true),
+                    parts_.number(WindowNumber::height), b_.i64(0));
       for (const auto& [distance, uses] : window_rows(form_)) {
         Value* row = offset(y, 1, distance, WindowNumber::pad_height);
-        Value* is_inside = b_.bit_and(
-            z_inside, b_.lt(row, parts_.number(WindowNumber::height), true));
+        Value* is_inside = b_.lt(row, height, true);
         Value* at = parts_.floats(
             slice, b_.mul(row, parts_.number(WindowNumber::row_step)));
         tile_.rows_inside.push_back(is_inside);

@@ -40,10 +40,13 @@ class Ring {
     Value* parts = b_.ir().CreateUDiv(b_.add(sizes[1], b_.i64(lanes_ - 1)),
                                       b_.i64(lanes_));
     Value* image = b_.ir().CreateUDiv(part, parts);
+    Value* begin = b_.mul(b_.sub(part, b_.mul(image, parts)), b_.i64(lanes_));
+    table_ = form_.packs_weights
+                 ? parts_.floats(parts_.weights,
+                                 b_.mul(begin, b_.i64(form_.tap_count())))
+                 : parts_.table;
     // The last planes overlap those before.
-    Value* channel =
-        b_.min(b_.mul(b_.sub(part, b_.mul(image, parts)), b_.i64(lanes_)),
-               b_.sub(sizes[1], b_.i64(lanes_)));
+    Value* channel = b_.min(begin, b_.sub(sizes[1], b_.i64(lanes_)));
     set_planes(image, channel);
     Value* each = number(WindowNumber::rows_of_block);
     Value* first = b_.mul(block, each);
@@ -71,17 +74,22 @@ class Ring {
         parts_.input,
         b_.add(b_.mul(image, number(WindowNumber::image_step)),
                b_.mul(channel, number(WindowNumber::channel_step))));
+    if (!form_.packs_weights) set_table(channel);
+    bias_ = parts_.bias == nullptr
+                ? nullptr
+                : load_at(b_, DType::f32, 1,
+                          parts_.floats(parts_.bias, channel), all());
+    first_ = {image, channel};
+  }
+
+  // The weights of the planes from `channel` on, as packed ones lie.
+  void set_table(Value* channel) {
     for (int64_t i = 0; i < form_.tap_count(); ++i) {
       Value* at = b_.add(b_.mul(channel, b_.i64(form_.tap_count())), b_.i64(i));
       Value* weight = load_at(b_, DType::f32, form_.tap_count(),
                               parts_.floats(parts_.weights, at), all());
       b_.store_aligned(weight, b_.offset(parts_.table, b_.f32(), i * lanes_));
     }
-    bias_ = parts_.bias == nullptr
-                ? nullptr
-                : load_at(b_, DType::f32, 1,
-                          parts_.floats(parts_.bias, channel), all());
-    first_ = {image, channel};
   }
 
   Place all() const { return {b_.i64(0), nullptr, lanes_}; }
@@ -122,7 +130,7 @@ class Ring {
     Value* pitch = strip_pitch();
     parts_.each_vector(width_, [&](Value*, Value* x) {
       const Values turned = b_.transpose(
-          tile_.products(sources_of(rows, x), parts_.table, bias_, all()));
+          tile_.products(sources_of(rows, x), table_, bias_, all()));
       Value* to = parts_.floats(parts_.strip, x);
       for (Value* sums : turned) {
         b_.store_raw(sums, to);
@@ -167,11 +175,28 @@ class Ring {
   const int lanes_;
   Value* width_;  // Of the result.
   Value* pitch_;  // Of the ring's rows, in floats.
-  // Of a task: its first plane, also as the place of image and channel.
+  // Of a task: its weights, its first plane, also as the place of image and
+  // channel.
+  Value* table_ = nullptr;
   Value* plane_ = nullptr;
   Value* bias_ = nullptr;
   Values first_;
 };
+
+// Zero times each weight.
+Value* sum_of_nothing(const WindowParts& parts) {
+  VectorBuilder& b = parts.b;
+  Value* weights =
+      b.mul(parts.arguments.outer[1], b.i64(parts.form.tap_count()));
+  Value* zero = b.splat_f32(0);
+  return b.loop(b.i64(0), weights, b.i64(b.lanes()), {zero},
+                [&](Value* i, const Values& sums) {
+                  Value* mask = b.tail_mask(b.sub(weights, i));
+                  Value* some =
+                      b.load(DType::f32, parts.floats(parts.weights, i), mask);
+                  return Values{b.fma(some, zero, sums[0])};
+                })[0];
+}
 
 }  // namespace
 
@@ -180,23 +205,13 @@ void emit_ring(const WindowParts& parts) {
   // Before the ring a row of zeros. Rows are turned into the middle of slots.
   Value* rows = b.i64(parts.form.ring_rows() + 1);
   parts.fill_outside(b.mul(rows, parts.number(WindowNumber::ring_row)));
-  Value* weights =
-      b.mul(parts.arguments.outer[1], b.i64(parts.form.tap_count()));
-  Value* zero = b.splat_f32(0);
-  Value* bad = b.loop(b.i64(0), weights, b.i64(b.lanes()), {zero},
-                      [&](Value* i, const Values& sums) {
-                        Value* mask = b.tail_mask(b.sub(weights, i));
-                        Value* some = b.load(
-                            DType::f32, parts.floats(parts.weights, i), mask);
-                        return Values{b.fma(some, zero, sums[0])};
-                      })[0];
   const auto emit = [&](bool exact) {
     Ring(parts, ChannelTile(parts, 1, parts.lanes, exact)).emit();
     return Values{};
   };
   b.if_else(
-      b.any(b.ne(bad, zero)), [&] { return emit(true); },
-      [&] { return emit(false); });
+      parts.has_special([&] { return sum_of_nothing(parts); }),
+      [&] { return emit(true); }, [&] { return emit(false); });
 }
 
 }  // namespace fxjit::jit

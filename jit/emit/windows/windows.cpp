@@ -2,6 +2,7 @@
 
 #include "jit/emit/skeletons.h"
 #include "jit/emit/windows/parts.h"
+#include "src/weights/windows.h"
 
 namespace fxjit::jit {
 
@@ -19,7 +20,18 @@ WindowParts::WindowParts(VectorBuilder& b, const WindowForm& form)
   if (form.has_bias) bias = args.operand(next++);
   zeros = args.scratch();
   table = floats(args.scratch(), number(WindowNumber::weights_at));
+  if (form.packs_weights) {
+    weights_head = b.load_scalar(DType::f32, weights);
+    weights = b.offset(weights, b.f32(), weights::kWindowHead);
+  }
   strip = floats(args.scratch(), number(WindowNumber::strip_at));
+}
+
+Value* WindowParts::has_special(llvm::function_ref<Value*()> sum) const {
+  Value* found = form.packs_weights ? weights_head : sum();
+  Value* zero = llvm::Constant::getNullValue(found->getType());
+  return found->getType()->isVectorTy() ? b.any(b.ne(found, zero))
+                                        : b.ne(found, zero);
 }
 
 Value* WindowParts::load(Value* base, const Place& place) const {

@@ -40,6 +40,7 @@ Value in_blocks(GraphBuilder& b, const Value& weight, int64_t block) {
   for (int d = 3; d + 1 < rank; ++d) back.push_back(d - 2);
   back.push_back(rank - 2);
   const Value blocks = call(b, "reshape", {weight, split});
+  if (b.constant_of(blocks)) return blocks;  // Packed by the program.
   const Value turned =
       b.call(materialize_op(), {call(b, "permute", {blocks, order})});
   return call(b, "permute", {turned, back});

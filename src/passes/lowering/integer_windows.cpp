@@ -99,22 +99,6 @@ Value window_matrix(GraphBuilder& b, const Value& filter) {
 // outside are whole numbers of f32, and that loops over windows have at most.
 constexpr int64_t kMostPlaces = 121;
 
-// The filter [C, 1, KH, KW] over memory [KH, KW, C].
-Value window_filter(GraphBuilder& b, const Tensor& filter) {
-  const int64_t channels = filter.size(0);
-  const int64_t places = filter.numel() / channels;
-  const Tensor turned = filter.contiguous()
-                            .as_strided({places, channels}, {1, places}, 0)
-                            .to(DType::f32)
-                            .contiguous();
-  const Value memory = b.constant(
-      turned.as_strided(
-          {1, filter.size(2), filter.size(3), channels},
-          {turned.numel(), filter.size(3) * channels, channels, 1}, 0),
-      true);
-  return call(b, "permute", {memory, Dims{3, 0, 1, 2}});
-}
-
 // What all sums of a channel begin with: sum w (x - zero) = sum wx - zero sum w
 Value window_start(GraphBuilder& b, const Tensor& filter, int64_t zero) {
   if (zero == 0) return {};
@@ -140,12 +124,13 @@ Value sums_by_channel(GraphBuilder& b, const Value& image, const Window& window,
       t.size(0), t.size(3),
       window.output(0, t.size(1) + window.before[0] + window.after[0]),
       window.output(1, t.size(2) + window.before[1] + window.after[1])};
-  return b.call(window_op(),
-                {channels_to_front(b, image), window_filter(b, filter),
-                 window_start(b, filter, zero),
-                 static_cast<int64_t>(WindowCombine::products), window.kernel,
-                 window.stride, window.before, window.after, window.dilation,
-                 output, true, zero, 0});
+  return b.call(
+      window_op(),
+      {channels_to_front(b, image), b.constant(filter.to(DType::f32), true),
+       window_start(b, filter, zero),
+       static_cast<int64_t>(WindowCombine::products), window.kernel,
+       window.stride, window.before, window.after, window.dilation, output,
+       true, zero, 0});
 }
 
 // [places, C]

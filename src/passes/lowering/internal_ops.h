@@ -63,9 +63,10 @@ const ops::Op& winograd_op();
 // `channels_inner` it is [N, ..., C]. Where `taps` and what says how they lie
 // have the channels as their first dim, each result is a sum over all channels.
 // `combine` is a WindowCombine; the weights of products are [C_out, 1,
-// taps...], others have none. What has no bias has none there. Over planes the
-// input's columns are dense, weights contiguous and C_out a multiple of C; else
-// channels are innermost in input and weights, and C_out is C. With `groups`,
+// taps...], others have none. What has no bias has none there. Weights that are
+// known lie in any order, others as follows. Over planes the input's columns
+// are dense, weights contiguous and C_out a multiple of C; else channels are
+// innermost in input and weights, and C_out is C. With `groups`,
 // results are innermost and sum the channels of their group, of an input in any
 // order, by weights [C_out / block, block, C / groups, taps...] that lie in the
 // order [C_out / block, taps but those of a row, C / groups, taps of a row,

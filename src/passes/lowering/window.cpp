@@ -25,8 +25,10 @@ Value channels_side_by_side(GraphBuilder& b, const Value& x) {
   return channels_to_front(b, with_last_dim_dense(b, channels_to_back(b, x)));
 }
 
-// The weights in the order [taps..., C].
+// The weights in the order [taps..., C]. What is known is packed by the
+// program.
 Value taps_first(GraphBuilder& b, const Value& weight) {
+  if (b.constant_of(weight)) return weight;
   const int rank = val_of(weight).dim();
   Dims back, front{rank - 1};
   for (int d = 0; d < rank; ++d) back.push_back((d + 1) % rank);
@@ -36,10 +38,15 @@ Value taps_first(GraphBuilder& b, const Value& weight) {
   return call(b, "permute", {turned, front});
 }
 
+// Those of planes, one filter after the other, likewise.
+Value filters_of(GraphBuilder& b, const Value& weight) {
+  return b.constant_of(weight) ? weight : contiguous(b, weight);
+}
+
 Value products(GraphBuilder& b, const ops::ConvParams& params,
                const ValueList& args, bool channels_inner) {
   const Value weight =
-      channels_inner ? taps_first(b, args[1]) : contiguous(b, args[1]);
+      channels_inner ? taps_first(b, args[1]) : filters_of(b, args[1]);
   const Value sums =
       b.call(window_op(), {args[0], weight, contiguous(b, args[2]),
                            static_cast<int64_t>(WindowCombine::products),
@@ -58,7 +65,7 @@ Value small_products(GraphBuilder& b, ops::ConvParams params,
   params.stride.insert(0, 1), params.dilation.insert(0, 1);
   params.pad_before.insert(0, 0), params.pad_after.insert(0, 0);
   return b.call(window_op(),
-                {args[0], contiguous(b, args[1]), contiguous(b, args[2]),
+                {args[0], filters_of(b, args[1]), contiguous(b, args[2]),
                  static_cast<int64_t>(WindowCombine::products), taps,
                  params.stride, params.pad_before, params.pad_after,
                  params.dilation, params.output, false, 0, 0});

@@ -86,6 +86,8 @@ std::string key_of(const weights::PackSpec& weight,
                    const std::vector<Tensor>& constants) {
   std::string key = weight.batched ? "batch" : "";
   key += " " + std::to_string(weight.winograd_tile);
+  if (weight.windows.used)
+    key += " windows " + std::to_string(weight.windows.lanes);
   for (const weights::Format format : weight.formats)
     key += std::string(" ") + weights::format_name(format);
   if (const weights::StoredCodes& codes = weight.codes; codes.block > 0)
@@ -143,6 +145,17 @@ OperandRef PlanBuilder::pack_winograd(const Placed& weight, int64_t tile) {
   const Buffer& buffer = program().buffers[static_cast<size_t>(weight.buffer)];
   packed.pieces.push_back({buffer.index, spec_of(weight.constant), 0});
   packed.winograd_tile = tile;
+  return place_packed(std::move(packed));
+}
+
+OperandRef PlanBuilder::pack_windows(const Piece& filters, int64_t lanes) {
+  weights::PackSpec packed;
+  const Buffer& buffer =
+      program().buffers[static_cast<size_t>(filters.constant.buffer)];
+  packed.pieces.push_back(
+      {buffer.index, spec_of(filters.view),
+       filters.view.offset() - filters.constant.constant.offset()});
+  packed.windows = {true, lanes};
   return place_packed(std::move(packed));
 }
 

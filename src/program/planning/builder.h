@@ -94,6 +94,8 @@ class PlanBuilder {
   // Packs a convolution's weight transformed for tiles of `tile` by `tile`
   // results (weights::PackSpec::winograd_tile).
   OperandRef pack_winograd(const Placed& weight, int64_t tile);
+  // Packs the filters [results, taps] of windows (weights/windows.h).
+  OperandRef pack_windows(const Piece& filters, int64_t lanes);
   // The same of whole numbers of 8 bits, which stay so.
   OperandRef pack_bytes(const Placed& weight);
   // The same of codes, their scales [blocks, columns] and, if there are any,

@@ -58,6 +58,32 @@ void set_groups(int64_t groups, const Tensor& weight, WindowStep& step) {
   step.weight_block = weight.size(1);
 }
 
+// The filters of groups in the order in which tiles read them.
+Tensor in_order_of_groups(const Tensor& weight) {
+  Dims sizes, strides;
+  const auto add = [&](int dim) {
+    sizes.push_back(weight.size(dim));
+    strides.push_back(weight.stride(dim));
+  };
+  const int rank = weight.dim();
+  add(0);
+  for (int d = 3; d + 1 < rank; ++d) add(d);
+  add(2), add(rank - 1), add(1);
+  return weight.as_strided(sizes, strides, weight.offset());
+}
+
+// Weights that are known are packed, in the order of a step that is whole.
+OperandRef weights_of(PlanBuilder& builder, const Placed& weight,
+                      WindowStep& step) {
+  step.packs_weights = weight.constant.defined();
+  if (!step.packs_weights) return weight.ref();
+  step.analyse(builder.options().machine);
+  const Tensor filters = step.sums_groups()
+                             ? in_order_of_groups(weight.constant)
+                             : weight.constant;
+  return builder.pack_windows({weight, filters}, step.packed_lanes());
+}
+
 }  // namespace
 
 bool plan_window(PlanBuilder& builder, const RegionCall& call) {
@@ -90,6 +116,8 @@ bool plan_window(PlanBuilder& builder, const RegionCall& call) {
   step.epilogue = bind_epilogue(call, *node, refs, step);
   for (Access& access : step.inputs) add_depth(access, depth_of(step));
   for (Access& access : step.outputs) add_depth(access, depth_of(step));
+  if (step.has_weights())
+    refs[1] = weights_of(builder, call.inputs.at(node->arg_node(1)), step);
   builder.add_step(std::move(step), std::move(refs), call);
   return true;
 }

@@ -37,9 +37,14 @@ void fields(Is<weights::StoredCodes> auto& s, V& v) {
   v("block", s.block), v("bits", s.bits), v("by_column", s.by_column);
 }
 template <typename V>
+void fields(Is<weights::WindowLayout> auto& s, V& v) {
+  v("used", s.used), v("lanes", s.lanes);
+}
+template <typename V>
 void fields(Is<weights::PackSpec> auto& s, V& v) {
   v("pieces", s.pieces), v("batched", s.batched);
-  v("winograd_tile", s.winograd_tile), v("formats", s.formats);
+  v("winograd_tile", s.winograd_tile), v("windows", s.windows);
+  v("formats", s.formats);
   v("depth", s.depth), v("columns", s.columns), v("codes", s.codes);
 }
 template <typename V>

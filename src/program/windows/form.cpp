@@ -84,6 +84,7 @@ WindowForm window_form(const WindowStep& step) {
   form.combine = step.combine;
   form.input = step.input;
   form.has_bias = step.has_bias;
+  form.packs_weights = step.packs_weights;
   form.taps = step.taps;
   form.strides = step.strides;
   form.dilations = step.dilations;
@@ -106,7 +107,8 @@ std::string form_key(const WindowForm& form) {
   std::string key = "window" + loops_key(form.loops);
   for (int64_t number :
        {static_cast<int64_t>(form.combine), static_cast<int64_t>(form.input),
-        int64_t{form.has_bias}, int64_t{form.channels_inner}, form.multiplier,
+        int64_t{form.has_bias}, int64_t{form.packs_weights},
+        int64_t{form.channels_inner}, form.multiplier,
         int64_t{form.sums_groups}, form.vector_groups, form.spread,
         int64_t{form.mostly_one_group}, form.group_channels,
         int64_t{form.dense_channels}, int64_t{form.has_ring}, form.lanes,

@@ -30,6 +30,7 @@ struct WindowForm {
   WindowCombine combine = WindowCombine::products;
   DType input = DType::f32;
   bool has_bias = false;
+  bool packs_weights = false;  // See weights/windows.h.
   Dims taps, strides, dilations;  // Of depth, height and width.
   bool channels_inner = false;
   // With channels innermost: results of a channel. Divides all lanes.

@@ -103,6 +103,7 @@ int64_t zeros_floats(const WindowStep& step) {
 // lanes or of so many planes.
 int64_t table_floats(const WindowStep& step) {
   if (!step.has_weights() || step.sums_groups()) return 0;
+  if (step.packs_weights && step.packed_lanes() != 0) return 0;
   if (step.channels_inner)
     return step.tap_count() * support::round_up(step.inner, step.code.lanes);
   const bool held = !step.code.has_ring && holds_weights(step.tap_count());

@@ -40,7 +40,7 @@ struct WindowCode {
 // With `group_channels`, results lie side by side and sum so many channels
 // each: o / multiplier is the number of their group. Weights are [o / block,
 // depth, height, group_channels, width, block]; channels of the input or its
-// columns lie side by side.
+// columns lie side by side. All of this holds of weights that were not packed.
 struct WindowStep : Loops {
   WindowCombine combine = WindowCombine::products;
   DType input = DType::f32;
@@ -50,6 +50,8 @@ struct WindowStep : Loops {
   int64_t multiplier = 1;
   int64_t group_channels = 0;  // 0: results have one channel each.
   int64_t weight_block = 0;
+  // Weights were packed when they were bound, as packed_lanes() says.
+  bool packs_weights = false;
   // Of depth, height and width: the input's sizes, and how windows lie.
   Dims sizes, taps, strides, dilations, pads;
   Dims steps;  // Strides of the input: image, channel, depth, row, column.
@@ -68,6 +70,10 @@ struct WindowStep : Loops {
   bool is_spread() const {
     return code.groups > 1 && group_channels == multiplier &&
            has_dense_channels() && code.lanes % multiplier == 0;
+  }
+  // weights::WindowLayout::lanes. Of a step that was analysed.
+  int64_t packed_lanes() const {
+    return !sums_groups() && (channels_inner || code.has_ring) ? code.lanes : 0;
   }
   bool has_dense_channels() const { return steps[1] == 1; }
   // Products that a result is made of.
@@ -108,7 +114,7 @@ void fields(Is<WindowStep> auto& s, V& v) {
   v("input", s.input), v("outside", s.outside);
   v("has_bias", s.has_bias), v("channels_inner", s.channels_inner);
   v("multiplier", s.multiplier), v("group_channels", s.group_channels);
-  v("weight_block", s.weight_block);
+  v("weight_block", s.weight_block), v("packs_weights", s.packs_weights);
   v("sizes", s.sizes), v("taps", s.taps), v("strides", s.strides);
   v("dilations", s.dilations), v("pads", s.pads), v("steps", s.steps);
   v("inputs", s.inputs), v("outputs", s.outputs), v("epilogue", s.epilogue);

@@ -8,13 +8,21 @@
 namespace fxjit::program {
 namespace {
 
+// Rows of planes that are computed together. Short rows are mostly edges, whose
+// masks serve more of them.
+int64_t plane_rows(const WindowStep& step) {
+  constexpr int64_t kShort = 4;  // Vectors of a row.
+  const bool held = !step.has_weights() || holds_weights(step.tap_count());
+  if (!held) return 4;
+  if (!step.has_weights()) return 2;
+  if (is_large_plane(step)) return 1;
+  const bool is_short = step.columns() < kShort * step.code.lanes;
+  return is_short && step.strides[1] == 1 ? 4 : 2;
+}
+
 WindowTile plane_tile(const WindowStep& step) {
   const bool held = !step.has_weights() || holds_weights(step.tap_count());
-  WindowTile tile{2, 1};
-  if (!held)
-    tile.rows = 4;
-  else if (is_large_plane(step) && step.has_weights())
-    tile.rows = 1;
+  WindowTile tile{plane_rows(step), 1};
   while (tile.rows > std::max<int64_t>(1, step.rows())) tile.rows /= 2;
   if (!held && step.columns() >= 2 * step.code.lanes) tile.across = 2;
   return tile;
