@@ -28,8 +28,8 @@ int64_t bytes_of(const Weight& weight, CpuLevel level) {
   if (weight.spec.windows.used) {
     const Tensor& filters = weight.pieces.front();
     const int64_t results = filters.size(0);
-    return 4 * window_elements(results, filters.numel() / results,
-                               weight.spec.windows);
+    const int64_t taps = filters.numel() / std::max<int64_t>(1, results);
+    return 4 * window_elements(results, taps, weight.spec.windows);
   }
   if (weight.spec.codes.block > 0)
     return support::ceil_div(weight.spec.columns,

@@ -58,7 +58,7 @@ void add_dim(Layer& layer, int64_t size, int64_t taps, Draw& draw) {
   layer.padding.push_back(std::min(draw.of({0, 1, 1, 2}), most));
 }
 
-void expect_random_right(uint32_t seed, DType type) {
+void expect_random_right(uint32_t seed, DType type, bool special = false) {
   Draw draw(seed);
   const int spatial = static_cast<int>(draw.of({1, 2, 2}));
   Layer layer;
@@ -83,12 +83,20 @@ void expect_random_right(uint32_t seed, DType type) {
                << layer.padding.str() << ", " << layer.output_padding.str()
                << " dilation " << layer.dilation.str() << " groups "
                << layer.groups);
-  expect_layer_right(layer, image(sizes, draw), type);
+  const Tensor x = image(sizes, draw);
+  if (special) set_special(x, draw);
+  expect_layer_right(layer, x, type);
 }
 
 TEST(TransposedLayers, OfRandomSizes) {
   for (uint32_t seed = 0; seed < 60; ++seed)
     expect_random_right(seed, DType::f32);
+}
+
+// They reach the places that their taps reach, and no others.
+TEST(TransposedLayers, OfSpecialNumbers) {
+  for (uint32_t seed = 0; seed < 60; ++seed)
+    expect_random_right(seed, DType::f32, true);
 }
 
 TEST(TransposedLayers, OfOtherTypes) {

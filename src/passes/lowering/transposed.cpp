@@ -5,8 +5,9 @@
 //   y[q * s + t] = sum over j of x[q - j] * w[j * s + t]   (without padding)
 //
 // Those of all t along a dim are the features of one convolution if they have
-// equally many taps or lie side by side in its result. Else they are made one
-// by one, and put beside each other.
+// equally many taps. Else they are made one by one, and put beside each other:
+// a tap more, of zeros, would make NaN of infinities that the place does not
+// see.
 #include <algorithm>
 #include <numeric>
 
@@ -71,10 +72,9 @@ class Transposed {
                        [](Size s) { return s != 1; });
   }
 
-  // Features of the last dim's places lie where the places do.
   bool joins(int d) const {
     return params_.groups == 1 && dilation(d) == 1 && stride(d) > 1 &&
-           (d + 1 == spatial_ || window_[d] % stride(d) == 0);
+           window_[d] % stride(d) == 0;
   }
 
   Value side_by_side(const Value& x) {
@@ -130,7 +130,7 @@ class Transposed {
     const int64_t s = stride(d), pad = params_.pad_before[d];
     Part part;
     part.joined = true;
-    part.taps = (window_[d] + s - 1) / s;
+    part.taps = window_[d] / s;
     part.first = pad / s - (part.taps - 1);
     part.places = (params_.output[2 + d] + (pad + s - 1)) / s - pad / s;
     return part;
@@ -227,12 +227,6 @@ class Transposed {
       w = call(b_, "slice",
                {w, dim, part.first_tap, window_[d], part.tap_step});
       return call(b_, "flip", {w, Dims{dim}});
-    }
-    const int64_t missing = part.taps * stride(d) - window_[d];
-    if (missing > 0) {
-      Dims pads(2 * (val_of(w).dim() - dim), 0);
-      pads[pads.size() - 1] = missing;
-      w = call(b_, "constant_pad_nd", {w, pads, 0.0});
     }
     Dims sizes = val_of(w).sizes();
     sizes[dim] = part.taps;

@@ -1,6 +1,7 @@
 // Regions around a product over an image to steps of tiles.
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/planning/builder.h"
+#include "src/program/planning/image_dims.h"
 #include "src/program/tiles/operands.h"
 
 namespace fxjit::program {
@@ -34,13 +35,6 @@ constexpr int kSpatial = 3;  // Depth, height, width.
 Dims three(Dims dims, int64_t lacking) {
   while (dims.size() < kSpatial) dims.insert(0, lacking);
   return dims;
-}
-
-// Dims [2, rank) of an image.
-Dims spatial_of(const Dims& dims) {
-  Dims result;
-  for (int d = 2; d < dims.size(); ++d) result.push_back(dims[d]);
-  return result;
 }
 
 RowWindow window_of(const fx::Node& node, const Tensor& image) {

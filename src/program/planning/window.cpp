@@ -2,6 +2,7 @@
 #include "src/passes/fusing/loop_facts.h"
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/planning/builder.h"
+#include "src/program/planning/image_dims.h"
 #include "src/program/planning/region_body.h"
 #include "src/program/tiles/operands.h"
 
@@ -14,11 +15,6 @@ constexpr int kDims = 5;  // Image, channel, depth, height, width.
 Dims with_depth(const Dims& dims, int64_t lacking) {
   Dims result = dims;
   while (result.size() < 3) result.insert(0, lacking);
-  return result;
-}
-Dims spatial_of(const Dims& dims) {
-  Dims result;
-  for (int d = 2; d < dims.size(); ++d) result.push_back(dims[d]);
   return result;
 }
 
