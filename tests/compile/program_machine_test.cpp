@@ -134,9 +134,10 @@ TEST(ProgramMachine, TheFormOfIntegerProductsIsOfTheMachine) {
         {Tensor::full({rows, 64}, 2, DType::u8)}};
     program::Machine machine;
     machine.level = CpuLevel::avx512;
-    std::vector<Format> clipped{Format::quads1, Format::quads2, Format::quads4};
-    if (rows == 1) clipped.insert(clipped.begin(), Format::quads);
-    EXPECT_EQ(formats_in(planned(model, machine)), clipped);
+    // The best is chosen by its numbers, single rows take the first.
+    std::vector<Format> any{Format::quads1, Format::quads2, Format::quads4};
+    any.insert(rows == 1 ? any.begin() : any.end(), Format::quads);
+    EXPECT_EQ(formats_in(planned(model, machine)), any);
     machine.dot_products = true;
     EXPECT_EQ(formats_in(planned(model, machine)),
               std::vector{Format::quads});
