@@ -4,9 +4,6 @@
 // runs the former as it is; what LLVM makes of them is looked at as text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
-#include <llvm/IR/IntrinsicInst.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,6 +20,7 @@
 #include "tests/jit/build_ir.h"
 #include "tests/jit/emulated.h"
 #include "tests/jit/jit_test_util.h"
+#include "tests/jit/portable_dots.h"
 #include "tests/jit/portable_tiles.h"
 #include "tests/support/analysed.h"
 
@@ -33,46 +31,6 @@ using program::IntegerForm;
 using program::IntegerRun;
 using program::IntegerStep;
 using weights::Format;
-
-bool is_dot(const llvm::Instruction& instruction) {
-  const auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  return call && call->getCalledFunction()->getName().contains("vpdpbusd");
-}
-
-// Sums and four products of bytes each, without and with a sign.
-llvm::Value* portable_dot(llvm::IRBuilder<>& b, const llvm::User& call) {
-  auto* const type =
-      llvm::cast<llvm::FixedVectorType>(call.getOperand(0)->getType());
-  const int count = static_cast<int>(type->getNumElements());
-  llvm::Type* const bytes =
-      llvm::FixedVectorType::get(b.getInt8Ty(), 4 * count);
-  llvm::Type* const wide =
-      llvm::FixedVectorType::get(b.getInt32Ty(), 4 * count);
-  llvm::Value* const products = b.CreateMul(
-      b.CreateZExt(b.CreateBitCast(call.getOperand(1), bytes), wide),
-      b.CreateSExt(b.CreateBitCast(call.getOperand(2), bytes), wide));
-  llvm::Value* sums = call.getOperand(0);
-  for (int part = 0; part < 4; ++part) {
-    std::vector<int> lanes;
-    for (int i = 0; i < count; ++i) lanes.push_back(4 * i + part);
-    sums = b.CreateAdd(sums, b.CreateShuffleVector(products, lanes));
-  }
-  return sums;
-}
-
-// Returns how many there were.
-int replace_dots(llvm::Function& function) {
-  std::vector<llvm::Instruction*> found;
-  for (llvm::Instruction& each : llvm::instructions(function))
-    if (is_dot(each)) found.push_back(&each);
-  for (llvm::Instruction* const call : found) {
-    llvm::IRBuilder<> b(call);
-    call->replaceAllUsesWith(portable_dot(b, *call));
-    call->eraseFromParent();
-  }
-  function.removeFnAttr("target-features");
-  return static_cast<int>(found.size());
-}
 
 IrModule module_of(const IntegerForm& form, CpuLevel level) {
   IrModule ir = make_ir_module("kernel");
@@ -213,8 +171,9 @@ class Product {
       IrModule ir = module_of(form, level);
       if (dots != Dots::emulated) {
         llvm::Function& kernel = *ir.module->getFunction("kernel");
-        EXPECT_EQ(replace_dots(kernel) + testing::replace_tiles(kernel) > 0,
-                  dots == Dots::portable);
+        const int replaced =
+            testing::replace_dots(kernel) + testing::replace_tiles(kernel);
+        EXPECT_EQ(replaced > 0, dots == Dots::portable);
       }
       codes.push_back(build(compiler, std::move(ir)));
       const auto code =
