@@ -45,9 +45,9 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "",
         was exported with, an ONNX model its names of dims; those given here replace them.
     options: threads (0: all CPUs), new_shape ("wait", "behind": answer by the interpreter
         while a thread compiles), narrow_weights ("rounded", "exact", "never"), convolution
-        ("automatic", "direct"), strict_sums (False), dot_products (True), tile_products
-        (True), memory_cap (bytes of compiled programs that are kept), loop_limit (iterations of a loop; 0: as many as it takes),
-        cache_folder (text; "": none).
+        ("automatic", "direct"), strict_sums (False), dot_products (True), tile_products (True),
+        memory_cap (bytes of compiled programs that are kept), loop_limit (iterations of a loop; 0:
+        as many as it takes), cache_folder (text; "": none).
 
     Raises UserError where the file is missing, damaged or of another version, or holds
     functions that fxjit lacks (MissingFunctions, which names all); TypeError and ValueError for bad options. Where

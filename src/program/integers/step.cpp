@@ -33,7 +33,8 @@ int64_t IntegerStep::column_blocks() const {
   return ceil_div(columns, block_columns);
 }
 
-// Unclipped weights are for single rows, unless an instruction takes them.
+// Unclipped weights take an instruction for whole quads, or rows that are split
+// into magnitudes and signs.
 QuadSums IntegerStep::adds() const {
   if (lhs == DType::i16) return QuadSums::shorts;
   if (weights == weights::Format::tiles) return QuadSums::tiles;
