@@ -271,23 +271,14 @@ class Groups {
   GroupVectors vectors_;
 };
 
-// Zero times each weight.
-Value* sum_of_nothing(const WindowParts& parts) {
+Value* weight_count(const WindowParts& parts) {
   VectorBuilder& b = parts.b;
   Value* count = parts.arguments.inner;
   for (WindowNumber factor :
        {WindowNumber::group_channels, WindowNumber::taps_depth,
         WindowNumber::taps_height, WindowNumber::taps_width})
     count = b.mul(count, parts.number(factor));
-  Value* zero = b.splat_f32(0, parts.lanes);
-  Value* last = b.sub(count, b.i64(parts.lanes));
-  return b.loop(b.i64(0), count, b.i64(parts.lanes), {zero},
-                [&](Value* i, const Values& sums) {
-                  Value* some =
-                      b.load_raw(b.vec(b.f32(), parts.lanes),
-                                 parts.floats(parts.weights, b.min(i, last)));
-                  return Values{b.fma(some, zero, sums[0])};
-                })[0];
+  return count;
 }
 
 }  // namespace
@@ -303,7 +294,7 @@ void emit_groups(const WindowParts& parts) {
     return Values{};
   };
   b.if_else(
-      parts.has_special([&] { return sum_of_nothing(parts); }),
+      parts.has_special(parts.weights, weight_count(parts)),
       [&] { return emit(1, true); },
       [&] { return emit(parts.form.across, false); });
 }

@@ -16,9 +16,11 @@ class WindowParts : public LoopEpilogue {
   Value* number(program::WindowNumber which) const {
     return number_at(static_cast<size_t>(which));
   }
-  // Whether a weight is infinite or NaN. `sum` gives the sum of zero times each
-  // of those that were not packed.
+  // Whether one of the weights is infinite or NaN. Where they were not packed,
+  // `sum` gives the sum of zero times each.
   Value* has_special(llvm::function_ref<Value*()> sum) const;
+  // The same of `count` weights from `first` on, which are read if not packed.
+  Value* has_special(Value* first, Value* count) const;
   // Elements of the input, and a vector of them as floats.
   Value* elements(Value* base, Value* count) const {
     return b.offset(base, b.memory_type(form.input), count);

@@ -78,7 +78,7 @@ class Planes {
       return Values{};
     };
     b_.if_else(
-        parts_.has_special([&] { return sum_of_nothing(); }),
+        parts_.has_special(first_weight_, b_.i64(form_.tap_count())),
         [&] { return emit(true); }, [&] { return emit(false); });
   }
 
@@ -128,17 +128,6 @@ class Planes {
           load(parts_.floats(first, tap)),
           parts_.floats(parts_.table, b_.mul(tap, b_.i64(b_.lanes()))));
     });
-  }
-
-  // Zero times each weight of the channel.
-  Value* sum_of_nothing() {
-    Value* zero = b_.f32(0);
-    return b_.loop(b_.i64(0), b_.i64(form_.tap_count()), b_.i64(1), {zero},
-                   [&](Value* tap, const Values& carried) {
-                     Value* weight = b_.load_scalar(
-                         DType::f32, parts_.floats(first_weight_, tap));
-                     return Values{b_.fma(weight, zero, carried[0])};
-                   })[0];
   }
 
   // The plane of the input, and those of the epilogue's operands.

@@ -183,21 +183,6 @@ class Ring {
   Values first_;
 };
 
-// Zero times each weight.
-Value* sum_of_nothing(const WindowParts& parts) {
-  VectorBuilder& b = parts.b;
-  Value* weights =
-      b.mul(parts.arguments.outer[1], b.i64(parts.form.tap_count()));
-  Value* zero = b.splat_f32(0);
-  return b.loop(b.i64(0), weights, b.i64(b.lanes()), {zero},
-                [&](Value* i, const Values& sums) {
-                  Value* mask = b.tail_mask(b.sub(weights, i));
-                  Value* some =
-                      b.load(DType::f32, parts.floats(parts.weights, i), mask);
-                  return Values{b.fma(some, zero, sums[0])};
-                })[0];
-}
-
 }  // namespace
 
 void emit_ring(const WindowParts& parts) {
@@ -209,8 +194,10 @@ void emit_ring(const WindowParts& parts) {
     Ring(parts, ChannelTile(parts, 1, parts.lanes, exact)).emit();
     return Values{};
   };
+  Value* weights =
+      b.mul(parts.arguments.outer[1], b.i64(parts.form.tap_count()));
   b.if_else(
-      parts.has_special([&] { return sum_of_nothing(parts); }),
+      parts.has_special(parts.weights, weights),
       [&] { return emit(true); }, [&] { return emit(false); });
 }
 

@@ -34,6 +34,17 @@ Value* WindowParts::has_special(llvm::function_ref<Value*()> sum) const {
                                         : b.ne(found, zero);
 }
 
+Value* WindowParts::has_special(Value* first, Value* count) const {
+  return has_special([&] {
+    return b.loop(b.i64(0), count, b.i64(b.lanes()), {b.splat_f32(0)},
+                  [&](Value* i, const Values& sums) {
+                    Value* some = b.load(DType::f32, floats(first, i),
+                                         b.tail_mask(b.sub(count, i)));
+                    return Values{b.fma(some, b.splat_f32(0), sums[0])};
+                  })[0];
+  });
+}
+
 Value* WindowParts::load(Value* base, const Place& place) const {
   const auto results = static_cast<int>(form.multiplier);
   if (results == 1)
