@@ -179,8 +179,21 @@ def staying():
         log.propagate = propagates
 
 
-def try_all(pattern, ways, layouts, wide=False):
-    """(Outcomes, names of what stays with PyTorch) of the overloads whose names fit."""
+def groups_of(calls, alone):
+    """Calls whose names fit `alone` one by one, the others in groups."""
+    together = []
+    for call in calls:
+        if alone and re.match(alone, call.name):
+            yield [call]
+        else:
+            together.append(call)
+    for i in range(0, len(together), GROUP):
+        yield together[i:i + GROUP]
+
+
+def try_all(pattern, ways, layouts, wide=False, alone=None):
+    """(Outcomes, names of what stays with PyTorch) of the overloads whose names fit. Names that fit
+    `alone` are expected to fail: no group has to be taken apart for them."""
     calls = [c for name in names() if re.search(pattern, name) for c in calls_of(name, wide)]
     outcomes = Outcomes()
     with staying() as stays, torch.no_grad(), warnings.catch_warnings():
@@ -188,8 +201,8 @@ def try_all(pattern, ways, layouts, wide=False):
         for layout in layouts:
             taken = [call for call in calls if is_eager(call, layout)]
             for way in ways:
-                for i in range(0, len(taken), GROUP):
-                    outcomes.add(way, layout, taken[i:i + GROUP])
+                for group in groups_of(taken, alone):
+                    outcomes.add(way, layout, group)
     return outcomes, stays
 
 

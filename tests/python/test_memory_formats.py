@@ -112,17 +112,33 @@ def by_torch(function, args):
 WAYS = [by_torch, by_export]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("way", WAYS)
-def test_results_lie_as_those_of_pytorch(way, name):
-    function = FUNCTIONS[name]
-    x = torch.randn(2, 4, 6, 6)
+def groups(names, size):
+    """Names that are compiled together, each function of an input of its own."""
+    names = list(names)
+    return [names[i:i + size] for i in range(0, len(names), size)]
+
+
+def check_layouts(way, functions, layouts):
+    """Functions by name, compiled as one, for tensors that lie in each of the layouts."""
+    def together(*inputs):
+        return [function(x) for function, x in zip(functions.values(), inputs, strict=True)]
+
+    inputs = torch.randn(len(functions), 2, 4, 6, 6)
     compiled = None
-    for layout in ("dense", "permuted", "channels last", "expanded"):
-        lay = LAYOUTS[layout]
-        if compiled is None or way is by_export:
-            compiled = way(function, (lay(x),))
-        check(compiled(lay(x)), function(lay(x)), f"{name}, {layout}")
+    for layout in layouts:
+        args = [LAYOUTS[layout](x) for x in inputs]
+        if compiled is None or way is not by_torch:
+            compiled = way(together, tuple(args))
+        got = compiled(*(LAYOUTS[layout](x) for x in inputs))
+        for name, ours, theirs in zip(functions, got, together(*args), strict=True):
+            check(ours, theirs, f"{name}, {layout}")
+
+
+@pytest.mark.parametrize("names", groups(FUNCTIONS, 4), ids=", ".join)
+@pytest.mark.parametrize("way", WAYS)
+def test_results_lie_as_those_of_pytorch(way, names):
+    check_layouts(way, {name: FUNCTIONS[name] for name in names},
+                  ("dense", "permuted", "channels last", "expanded"))
 
 
 @torch.library.custom_op("fxjit_tests::strides_of", mutates_args=())
@@ -153,10 +169,6 @@ SEEING = {
     "convolution": lambda x: seen(F.conv2d(x, WEIGHT)),
     "pooling": lambda x: seen(F.max_pool2d(x, 2)),
     "cat": lambda x: seen(torch.cat([x, x], 1)),
-    "another type": lambda x: (
-        x.permute(0, 2, 3, 1).contiguous().view(torch.int32) + 1,
-        (x + 1).contiguous(memory_format=LAST).view(torch.int32) + 1,
-        (x * 2).view(torch.int16), x.contiguous().view(torch.int64)),
     "complex": lambda x: torch.view_as_real(torch.view_as_complex(
         x.unflatten(3, (3, 2)).contiguous()) * 2),
     "written": lambda x: (y := (x + 1).contiguous(memory_format=LAST),
@@ -164,6 +176,12 @@ SEEING = {
     "flat": lambda x: (x.permute(0, 2, 3, 1).contiguous().view(-1)[3:9] + 1,
                        x.contiguous(memory_format=LAST).permute(0, 2, 3, 1).reshape(-1)[2:7] * 2),
 }
+
+
+def another_type(x):
+    return (x.permute(0, 2, 3, 1).contiguous().view(torch.int32) + 1,
+            (x + 1).contiguous(memory_format=LAST).view(torch.int32) + 1,
+            (x * 2).view(torch.int16), x.contiguous().view(torch.int64))
 
 
 def by_file(function, args):
@@ -175,19 +193,17 @@ def by_file(function, args):
         return fxjit.load(path)
 
 
-@pytest.mark.parametrize("name", SEEING)
+@pytest.mark.parametrize("names", groups(SEEING, 5), ids=", ".join)
 @pytest.mark.parametrize("way", [by_torch, by_export, by_file])
-def test_what_sees_strides_sees_those_of_pytorch(way, name):
-    function = SEEING[name]
-    x = torch.randn(2, 4, 6, 6)
-    compiled = None
-    for layout in ("dense", "channels last", "permuted", "offset"):
-        if name == "another type" and layout != "dense":
-            continue  # PyTorch has none for these strides.
-        lay = LAYOUTS[layout]
-        if compiled is None or way is not by_torch:
-            compiled = way(function, (lay(x),))
-        check(compiled(lay(x)), function(lay(x)), f"{name}, {layout}")
+def test_what_sees_strides_sees_those_of_pytorch(way, names):
+    check_layouts(way, {name: SEEING[name] for name in names},
+                  ("dense", "channels last", "permuted", "offset"))
+
+
+@pytest.mark.parametrize("way", [by_torch, by_export, by_file])
+def test_numbers_of_another_type_are_those_of_pytorch(way):
+    """PyTorch has none for other strides."""
+    check_layouts(way, {"another type": another_type}, ("dense",))
 
 
 VOLUME = torch.linspace(-1, 1, 4 * 4 * 27).view(4, 4, 3, 3, 3)

@@ -32,7 +32,10 @@ def parts(count):
 
 
 def check(pattern, way, layout):
-    outcomes, stays = try_all(pattern, [way], [layout])
+    alone = UNTRACED.pattern
+    if layout != "dense":
+        alone += "|" + OTHER_STRIDES[way].pattern
+    outcomes, stays = try_all(pattern, [way], [layout], alone=alone)
     assert outcomes.right
     for _, _, call, text in outcomes.wrong:
         assert layout != "dense" and OTHER_STRIDES[way].match(call.name), (call, text)

@@ -197,8 +197,8 @@ void emit_ring(const WindowParts& parts) {
   Value* weights =
       b.mul(parts.arguments.outer[1], b.i64(parts.form.tap_count()));
   b.if_else(
-      parts.has_special(parts.weights, weights),
-      [&] { return emit(true); }, [&] { return emit(false); });
+      parts.has_special(parts.weights, weights), [&] { return emit(true); },
+      [&] { return emit(false); });
 }
 
 }  // namespace fxjit::jit
