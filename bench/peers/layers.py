@@ -145,36 +145,38 @@ class Graph:
         return made.SerializeToString()
 
 
-def by_onnxruntime(model, x):
+def by_onnxruntime(model, x, threads):
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(
         model, options, providers=["CPUExecutionProvider"])
     feed = {"x": x.numpy()}
     return lambda: session.run(None, feed)[0]
 
 
-def by_openvino(model, x):
+def by_openvino(model, x, threads):
     import openvino
     compiled = openvino.Core().compile_model(
         openvino.Core().read_model(model), "CPU",
-        {"INFERENCE_NUM_THREADS": "1", "INFERENCE_PRECISION_HINT": "f32"})
+        {"INFERENCE_NUM_THREADS": str(threads),
+         "INFERENCE_PRECISION_HINT": "f32"})
     request, feed = compiled.create_infer_request(), [x.numpy()]
     return lambda: request.infer(feed, share_inputs=True,
                                  share_outputs=True)[0]
 
 
-def by_fxjit(module, x):
-    compiled = fxjit.compile(module, (x,), threads=1)
+def by_fxjit(module, x, threads):
+    compiled = fxjit.compile(module, (x,), threads=threads)
     return lambda: compiled(x)
 
 
-def contestants(module, model, x):
+def contestants(module, model, x, threads=1):
     """Calls by name; `model` is the module as an ONNX file's bytes."""
-    calls = {"fxjit": by_fxjit(module, x),
-             "ONNX Runtime": by_onnxruntime(model, x)}
+    calls = {"fxjit": by_fxjit(module, x, threads),
+             "ONNX Runtime": by_onnxruntime(model, x, threads)}
     try:
-        calls["OpenVINO"] = by_openvino(model, x)
+        calls["OpenVINO"] = by_openvino(model, x, threads)
     except ModuleNotFoundError:
         pass
     return calls

@@ -1,5 +1,5 @@
 """Measures small nets of timm beside ONNX Runtime and, where it is installed,
-OpenVINO: random weights, f32, one picture, one thread.
+OpenVINO: random weights, f32, one picture, one thread unless told otherwise.
 
 Contestants take turns as in layers.py; a ratio is the median of three runs, and
 results are compared with PyTorch first. Prints a table in Markdown, the
@@ -44,14 +44,14 @@ def onnx_model(net, x):
     return out.getvalue()
 
 
-def ratio_of(name):
+def ratio_of(name, threads):
     """The times of the run with the median ratio, and this."""
     torch.manual_seed(0)
     net = timm.create_model(name, pretrained=False).eval()
     x = torch.randn(1, *net.default_cfg["input_size"])
     with torch.no_grad():
         wanted = net(x).numpy()
-        calls = contestants(net, onnx_model(net, x), x)
+        calls = contestants(net, onnx_model(net, x), x, threads)
     for peer, call in calls.items():
         error = np.abs(np.asarray(call()) - wanted).max()
         if not error <= TOLERANCE * np.abs(wanted).max():
@@ -64,12 +64,14 @@ def ratio_of(name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("nets", nargs="*", help="names of timm; none: 40 nets")
-    names = parser.parse_args().nets or NETS
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    names = options.nets or NETS
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
     ratios = []
     for name in names:
-        times, ratio = ratio_of(name)
+        times, ratio = ratio_of(name, options.threads)
         if not ratios:
             print("| net |", " | ".join(f"{peer}, ms" for peer in times),
                   "| better peer over fxjit |")
