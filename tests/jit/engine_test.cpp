@@ -190,6 +190,7 @@ define <16 x float> @f(<16 x float> %x) {
 // No emitter writes any, so LLVM's parser of assembly is left out of the
 // library.
 TEST(Engine, InlineAssemblyIsRefused) {
+  const AllowLeaks allowed;
   const Compiler compiler{EngineOptions{}};
   EXPECT_THAT(message_of<InternalError>([&] {
                 compiler.compile(one_module(R"(
@@ -279,6 +280,7 @@ define double @add_one(double %x) {
   ret double %z
 }
 )"));
+  const AllowLeaks allowed;
   message_of<InternalError>([&] {
     used.compile(one_module(R"(
 define void @f() {
