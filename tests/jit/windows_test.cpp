@@ -241,6 +241,24 @@ TEST_P(Windows, OfRandomForms) {
   }
 }
 
+// The next row is fetched while one is computed.
+TEST_P(Windows, OfGroupsInLargeImages) {
+  WindowSizes cases[] = {
+      {1, 2, 16, {1, 45, 53}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}},
+      {1, 2, 16, {1, 45, 53}, {1, 3, 3}, {1, 2, 2}, {1, 1, 1}, {0, 1, 1}}};
+  for (WindowSizes& sizes : cases) {
+    sizes.group_channels = 16;
+    sizes.channels_inner = true;
+    auto step = make_window(sizes, false);
+    ASSERT_TRUE(step);
+    step->steps = {0, 1, 0, 53 * 32, 32};  // Of the problem's input.
+    step->analyse({.level = GetParam()});
+    EXPECT_TRUE(step->code.fetches_ahead);
+    for (int threads : {1, 4})
+      expect_right(sizes, GetParam(), false, 0, threads);
+  }
+}
+
 // Every form, of few places; a weight is infinite or none.
 TEST(WindowsElsewhere, OnAnEmulatedCpu) {
   const std::vector<CpuLevel> levels = testing::emulated_levels();

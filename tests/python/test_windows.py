@@ -55,6 +55,14 @@ def transposed(draw, dims):
                             several(draw, dims, [0, 0, 1]), more, groups, draw.random() < .7, dilation)
 
 
+def maximum_with_places(draw, dims):
+    taps = several(draw, dims, [1, 2, 3, 5])
+    return POOL["max"][dims](taps, several(draw, dims, [1, 2, 2, 3]),
+                             [draw.choice([0, tap // 2]) for tap in taps],
+                             several(draw, dims, [1, 1, 2]), return_indices=True,
+                             ceil_mode=draw.random() < .4)
+
+
 def pool(draw, dims):
     kind = draw.choice([kind for kind in POOL if dims in POOL[kind]])
     if kind.startswith("adaptive"):
@@ -89,11 +97,20 @@ def image(draw, module, dims, dtype):
     return x.to(dtype)
 
 
+SPECIAL = [float("inf"), float("-inf"), float("nan")]
+
+
 def make_special(draw, x):
     """One number in the middle is not finite."""
     if x.numel() > 0:
-        x[tuple(size // 2 for size in x.shape)] = draw.choice(
-            [float("inf"), float("-inf"), float("nan")])
+        x[tuple(size // 2 for size in x.shape)] = draw.choice(SPECIAL)
+
+
+def make_alike(draw, x):
+    """Of few numbers, so that windows have their greatest one more than once; some are not finite."""
+    x.mul_(2).round_()
+    for _ in range(draw.choice([0, 2, 8]) if x.numel() > 0 else 0):
+        x[tuple(draw.randrange(size) for size in x.shape)] = draw.choice(SPECIAL)
 
 
 def expect_equal(got, wanted, dtype, what):
@@ -115,23 +132,40 @@ def refused(kind, module, x, what):
         fxjit.compile(module, (x,), threads=1)(x)
 
 
-def check(draw, kind, dims, dtype):
+class SideBySide(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, *images):
+        return [layer(x) for layer, x in zip(self.layers, images)]
+
+
+def results(layers, images):
+    """What each layer makes of its image: compiled together, on one thread and on two."""
+    for threads in [1, 2]:
+        got = fxjit.compile(SideBySide(layers).eval(), tuple(images), threads=threads)(*images)
+        yield from zip(range(len(layers)), got)
+
+
+def text_of(module, x):
+    return f"{module} of {list(x.shape)}, strides {x.stride()}, {x.dtype}"
+
+
+def drawn(draw, kind, dims, dtype):
+    """A layer, an image and its result in double; none where PyTorch refuses them."""
     module = nn.Sequential(kind(draw, dims), draw.choice(EPILOGUES)()).to(dtype).eval()
     x = image(draw, module[0], dims, dtype)
     # Winograd's transforms spread what is not finite over tiles (docs/limits.md).
     if kind in (depthwise, pool) and draw.random() < .4:
         make_special(draw, x)
-    what = f"{module} of {list(x.shape)}, strides {x.stride()}, {dtype}"
     try:
         with torch.no_grad():
             wanted = nn.Sequential(*module).double()(x.double())
-        module.to(dtype)
     except RuntimeError:  # Windows that are larger than the padded image, for one.
-        refused(kind, module.to(dtype), x, what)
-        return False
-    compiled = fxjit.compile(module, (x,), threads=draw.choice([1, 2]))
-    expect_equal(compiled(x), wanted, dtype, what)
-    return True
+        refused(kind, module.to(dtype), x, text_of(module, x))
+        return []
+    return [(module.to(dtype), x, wanted)]
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -139,5 +173,30 @@ def check(draw, kind, dims, dtype):
 def test_as_pytorch_does_in_double(kind, dtype):
     draw = random.Random(f"{kind.__name__} {dtype}")
     torch.manual_seed(0)
-    computed = [check(draw, kind, dims, dtype) for dims in [1, 2, 2, 3] * 3]
-    assert any(computed)
+    cases = [case for dims in [1, 2, 2, 3] * 3 for case in drawn(draw, kind, dims, dtype)]
+    layers, images, wanted = zip(*cases)
+    for i, got in results(layers, images):
+        expect_equal(got, wanted[i], dtype, text_of(layers[i], images[i]))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_places_of_maxima(dtype):
+    draw = random.Random(f"places {dtype}")
+    torch.manual_seed(0)
+    layers, images, wanted = [], [], []
+    for dims in [1, 2, 2, 3] * 4:
+        layer = maximum_with_places(draw, dims).eval()
+        x = image(draw, layer, dims, dtype)
+        make_alike(draw, x)
+        try:
+            wanted.append(layer(x.double()))
+        except RuntimeError:
+            refused(maximum_with_places, layer, x, text_of(layer, x))
+            continue
+        layers.append(layer), images.append(x)
+    assert sum(places.numel() for _, places in wanted) > 1000
+    for i, (values, places) in results(layers, images):
+        what = text_of(layers[i], images[i])
+        assert values.dtype == dtype and torch.equal(places, wanted[i][1]), what
+        values, largest = values.double(), wanted[i][0]
+        assert torch.equal(values.nan_to_num(.25), largest.nan_to_num(.25)), what

@@ -25,7 +25,7 @@ void GroupVectors::each(Body body) const {
 }
 
 void GroupVectors::along_groups(Value* begin, Value* group, Body body) const {
-  Value* lanes = b_.i64(parts_.lanes);
+  Value* lanes = b_.i64(parts_.lanes * parts_.form.vectors);
   Value* last = b_.sub(results_, lanes);
   b_.loop(b_.i64(0), groups_of_block_, b_.i64(1), [&](Value* g) {
     Value* first = b_.add(begin, b_.mul(g, results_));

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "jit/emit/windows/group_lanes.h"
+#include "src/support/machine/cache_line.h"
 
 namespace fxjit::jit {
 namespace {
@@ -61,10 +62,34 @@ class Groups {
           parts_.moved(tile.slices, 2, {tile.y, b_.add(tile.x, b_.i64(j))}));
     Value* inside = is_inside(tile);
     vectors_.each([&](const GroupVector& vector) {
+      if (form_.fetches_ahead) fetch_ahead(tile, vector.first);
       const Values made = emit_vector(tile, vector, inside);
-      for (size_t j = 0; j < made.size(); ++j)
-        parts_.emit_epilogue(made[j], operands[j], place(vector.first));
+      for (size_t i = 0; i < made.size(); ++i)
+        parts_.emit_epilogue(made[i], operands[i % operands.size()],
+                             place_of(vector.first, i / operands.size()));
     });
+  }
+
+  // What the tile below is the first one to read, of images with as many
+  // channels as results. Each vector fetches a part, which lies in one piece.
+  void fetch_ahead(const Tile& tile, Value* first) {
+    const int64_t columns = across_ * form_.strides[2];
+    Value* x = b_.mul(tile.x, number(WindowNumber::stride_width));
+    Value* place = b_.add(b_.mul(x, number(WindowNumber::column_step)),
+                          b_.mul(first, b_.i64(columns)));
+    Value* last = b_.sub(number(WindowNumber::taps_height), b_.i64(1));
+    Value* below = b_.add(tile.y, b_.i64(1));
+    const At slice = at(tile.depth, b_.i64(0), 0);
+    const At row = at(below, last, 1);
+    Value* step = number(WindowNumber::row_step);
+    Value* from = parts_.floats(
+        tile.image, b_.add(place, b_.add(slice.offset, row.offset)));
+    for (int64_t i = 0; i < form_.strides[2]; ++i) {
+      for (int64_t at = 0; at < columns * form_.vectors * parts_.lanes;
+           at += support::kLineFloats)
+        b_.prefetch(parts_.floats(from, b_.i64(at)), 2);
+      from = parts_.floats(from, b_.sub(b_.i64(0), step));
+    }
   }
 
   // Vectors in the middle of rows have code of their own, as have those of them
@@ -87,8 +112,10 @@ class Groups {
     return b_.if_else(inside, middle, [&] { return make(true, true); });
   }
 
-  Place place(Value* first) const {
-    return parts_.place(first, parts_.arguments.inner);
+  // Results of the vector that is `number` vectors behind `first`.
+  Place place_of(Value* first, size_t number) const {
+    Value* behind = b_.i64(int64_t(number) * parts_.lanes);
+    return parts_.place(b_.add(first, behind), parts_.arguments.inner);
   }
 
   // Whether windows reach over neither end of a row of the input.
@@ -114,11 +141,13 @@ class Groups {
   }
 
   Values sums_of(const Sums& sums) {
-    Value* init =
-        parts_.bias == nullptr
-            ? b_.splat_f32(0, parts_.lanes)
-            : load_at(b_, DType::f32, 1, parts_.bias, place(sums.first));
-    const Values all(size_t(across_), init);
+    Values all;
+    for (size_t v = 0; v < size_t(form_.vectors); ++v)
+      all.insert(all.end(), size_t(across_),
+                 parts_.bias == nullptr
+                     ? b_.splat_f32(0, parts_.lanes)
+                     : load_at(b_, DType::f32, 1, parts_.bias,
+                               place_of(sums.first, v)));
     return each_tap(WindowNumber::taps_depth, all, [&](Value* d, Values made) {
       const At slice = at(sums.tile.depth, d, 0);
       return each_tap(
@@ -188,15 +217,20 @@ class Groups {
     Value* column = column_of(sums.tile, first, 0);
     Value* step = b_.mul(number(WindowNumber::taps_width), block_);
     const auto add_channel = [&](Value* c, Value* at, Values made) {
-      Values factors;
+      Values factors;  // Those of a tap follow each other.
       for (int64_t k = 0; k < taps; ++k)
-        factors.push_back(load(parts_.floats(at, b_.mul(b_.i64(k), block_))));
+        for (int64_t v = 0; v < form_.vectors; ++v)
+          factors.push_back(
+              load(parts_.floats(at, b_.add(b_.mul(b_.i64(k), block_),
+                                            b_.i64(v * parts_.lanes)))));
       const GroupLanes::Channel channel = sums.lanes.channel(c);
       for (const auto& [distance, of_column] : uses) {
         const Source from = source(sums, row, column, distance, c);
         Value* element = sums.lanes.elements(from.first, channel);
         for (const Use& use : of_column)
-          add(made[size_t(use.place)], element, factors[size_t(use.tap)], from);
+          for (int64_t v = 0; v < form_.vectors; ++v)
+            add(made[size_t(v * across_ + use.place)], element,
+                factors[size_t(use.tap * form_.vectors + v)], from);
       }
       return made;
     };

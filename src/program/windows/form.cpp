@@ -90,6 +90,7 @@ WindowForm window_form(const WindowStep& step) {
   form.dilations = step.dilations;
   form.rows = step.code.rows;
   form.across = step.code.across;
+  form.vectors = step.code.vectors;
   form.channels_inner = step.channels_inner;
   if (step.sums_groups())
     set_groups(step, form);
@@ -112,8 +113,8 @@ std::string form_key(const WindowForm& form) {
         int64_t{form.sums_groups}, form.vector_groups, form.spread,
         int64_t{form.mostly_one_group}, form.group_channels,
         int64_t{form.dense_channels}, int64_t{form.has_ring}, form.lanes,
-        form.rows, form.across, int64_t{form.narrow}, int64_t{form.has_strip},
-        int64_t{form.fetches_ahead}})
+        form.rows, form.across, form.vectors, int64_t{form.narrow},
+        int64_t{form.has_strip}, int64_t{form.fetches_ahead}})
     key += " " + std::to_string(number);
   key += form.taps.str() + form.strides.str() + form.dilations.str();
   return key + "\n" + body_key(form.epilogue);

@@ -53,6 +53,8 @@ struct WindowForm {
   int64_t rows = 1;   // Of results that are computed together.
   // Vectors of each of these rows, likewise; with channels innermost, places.
   int64_t across = 1;
+  // At each place of groups whose results are whole vectors.
+  int64_t vectors = 1;
   // The inner dim is shorter than a vector.
   bool narrow = false;
   // Sums wait in scratch for the epilogue, which is a loop of its own.

@@ -110,6 +110,18 @@ int64_t table_floats(const WindowStep& step) {
   return held ? 0 : step.tap_count() * step.code.lanes;
 }
 
+// Windows that sum channels fetch the next row of an image which exceeds the
+// second-level cache: tiles read it in pieces, which processors do not foresee.
+bool fetches_channels(const WindowStep& step) {
+  constexpr int64_t kLarge = int64_t{256} << 10;
+  const int64_t channels = step.inner / step.multiplier * step.group_channels;
+  return step.has_dense_channels() && channels == step.inner &&
+         step.steps[4] == channels && step.taps[0] == 1 &&
+         step.strides[1] == step.strides[2] &&
+         step.sizes[1] * step.sizes[2] * channels * int64_t{sizeof(float)} >
+             kLarge;
+}
+
 }  // namespace
 
 int64_t WindowStep::slices() const {
@@ -128,11 +140,13 @@ void WindowStep::analyse(const Machine& machine) {
     const WindowTile tile = window_tile(*this, machine.level);
     code.rows = tile.rows;
     code.across = tile.across;
+    code.vectors = tile.vectors;
   }
   code.has_strip =
       !channels_inner && !code.has_ring && body_cost(epilogue) > kInlineCost;
   code.fetches_ahead =
-      !channels_inner && !code.has_ring && is_large_plane(*this);
+      sums_groups() ? fetches_channels(*this)
+                    : !channels_inner && !code.has_ring && is_large_plane(*this);
   cut_slices(*this, machine.threads);
   constexpr int64_t kLine = support::kLineFloats;
   code.weights_at = support::round_up(zeros_floats(*this), kLine);

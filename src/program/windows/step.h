@@ -18,6 +18,7 @@ struct WindowCode {
   int64_t groups = 1;  // WindowForm::vector_groups.
   int64_t rows = 1;    // As in WindowForm.
   int64_t across = 1;
+  int64_t vectors = 1;
   int64_t row_blocks = 1;  // Of a plane or an image.
   int64_t rows_of_block = 1;
   bool has_ring = false;
@@ -101,7 +102,7 @@ struct WindowStep : Loops {
 template <typename V>
 void fields(Is<WindowCode> auto& s, V& v) {
   v("lanes", s.lanes), v("groups", s.groups);
-  v("rows", s.rows), v("across", s.across);
+  v("rows", s.rows), v("across", s.across), v("vectors", s.vectors);
   v("row_blocks", s.row_blocks), v("rows_of_block", s.rows_of_block);
   v("has_ring", s.has_ring), v("has_strip", s.has_strip);
   v("fetches_ahead", s.fetches_ahead), v("ring_row", s.ring_row);

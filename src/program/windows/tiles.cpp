@@ -78,17 +78,34 @@ WindowTile channel_tile(const WindowStep& step, CpuLevel level) {
   return best;
 }
 
-// Sums take a register each, as do the weights of a row of few taps, and some
-// are left for elements on their way.
-WindowTile group_tile(const WindowStep& step, CpuLevel level) {
+// Places at which a tile has two vectors of results, so that an element is read
+// once for both; 0 if results do not fill them. Sums of three taps and their
+// weights fill sixteen registers then, and the addresses of places those that
+// are left.
+int64_t places_of_pairs(const WindowStep& step, CpuLevel level) {
+  constexpr int64_t kPlaces = 4;
+  const bool fill = step.code.groups == 1 &&
+                    step.multiplier % (2 * step.code.lanes) == 0;
+  return level == CpuLevel::avx2 && fill ? kPlaces : 0;
+}
+
+// Places of a tile of one vector. Sums take a register each, as do the weights
+// of a row of few taps, and some are left for elements on their way.
+int64_t most_places(const WindowStep& step, CpuLevel level) {
   const bool has_many = level == CpuLevel::avx512;
   const int64_t registers = has_many ? 32 : 16, most = has_many ? 14 : 12;
   const int64_t taps = step.taps[2];
   const int64_t held = taps <= kMostTapsInCode || step.is_spread() ? taps : 1;
   const int64_t free = 3 + (step.is_spread() ? 1 : step.code.groups - 1);
-  const int64_t fitting = std::clamp<int64_t>(registers - held - free, 6, most);
+  return std::clamp<int64_t>(registers - held - free, 6, most);
+}
+
+WindowTile group_tile(const WindowStep& step, CpuLevel level) {
+  const int64_t pairs = places_of_pairs(step, level);
+  const int64_t fitting = pairs > 0 ? pairs : most_places(step, level);
   constexpr int64_t kStep = 2;  // What a tile takes beside its places.
   WindowTile tile;
+  if (pairs > 0) tile.vectors = 2;
   int64_t least = 0;
   for (int64_t across = 1; across <= std::min(fitting, step.columns());
        ++across) {

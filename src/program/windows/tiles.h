@@ -9,9 +9,9 @@ namespace fxjit::program {
 
 struct WindowStep;
 
-// Rows, and vectors or places of each of them.
+// Rows, vectors or places of each of them, and vectors at each place.
 struct WindowTile {
-  int64_t rows = 1, across = 1;
+  int64_t rows = 1, across = 1, vectors = 1;
 };
 // Of windows that sum the channels of groups, rows of no more taps are code
 // one after the other.
