@@ -46,7 +46,7 @@ ModelGraph run_pipeline(ModelGraph model, const PipelineOptions& options) {
     if (enabled(pattern.name) && pattern.rewrite(model) > 0) done(pattern.name);
   model = lower(model, {options.halves, options.plane_windows,
                         options.direct_convolutions || !enabled("winograd"),
-                        options.strict_sums, layouts});
+                        options.strict_sums, options.byte_speed, layouts});
   done("lower");
   if (enabled("fuse_conv_work") && fuse_conv_work(model) > 0)
     done("fuse_conv_work");

@@ -35,6 +35,7 @@ struct PipelineOptions {
   bool plane_windows = false;        // Likewise.
   bool direct_convolutions = false;  // Likewise.
   bool strict_sums = false;          // Likewise.
+  int64_t byte_speed = 1;            // Likewise.
   bool serial = false;               // One thread runs the program.
   // Set if recurrent layers may compute the product with their inputs
   // themselves.

@@ -218,8 +218,8 @@ Coding Store::coding(const Weight& weight) {
     return store.coding(weight);
   std::vector<Format> formats = weight.spec.formats;
   if (is_kept(weight, Format::f32)) std::erase_if(formats, is_paired);
-  if (std::ranges::any_of(kClippedQuads, [&](Format format) {
-        return is_kept(weight, format);
+  if (std::ranges::any_of(formats, [&](Format format) {
+        return quad_group(format) > 0 && is_kept(weight, format);
       }))
     std::erase(formats, Format::quads);
   return survey(weight, weight.key(), formats);

@@ -2,6 +2,7 @@
 // is nothing else of the machine.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,34 @@ TEST(ProgramMachine, TheFormOfIntegerProductsIsOfTheMachine) {
     EXPECT_EQ(formats_in(planned(model, machine)),
               std::vector{Format::tiles});
   }
+}
+
+// Transforms need products of 16 bits, which no longer pay where one
+// instruction adds four products of 8 bits.
+TEST(ProgramMachine, TransformsOfIntegersAreForMachinesWithoutDots) {
+  const Tensor w = Tensor::full({64, 64, 3, 3}, 3, DType::i8);
+  const Dims ones{1, 1};
+  const Traced model{fx::symbolic_trace(
+                         [&](Value x) {
+                           return function("fxjit.integer_conv",
+                                           {x, w, ones, ones, ones, ones, 1,
+                                            None, None, None});
+                         },
+                         {"x"}, "f"),
+                     {Tensor::full({1, 64, 28, 28}, 2, DType::u8)}};
+  const auto transforms = [&](const program::Machine& machine) {
+    return std::ranges::count_if(planned(model, machine).packed,
+                                 [](const weights::PackSpec& weight) {
+                                   return weight.winograd_tile > 0;
+                                 });
+  };
+  program::Machine machine;
+  machine.level = CpuLevel::avx512;
+  EXPECT_EQ(transforms(machine), 1);
+  machine.dot_products = true;
+  EXPECT_EQ(transforms(machine), 0);
+  machine.tile_products = true;
+  EXPECT_EQ(transforms(machine), 0);
 }
 
 }  // namespace TEST_FILE

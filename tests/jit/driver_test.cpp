@@ -248,5 +248,21 @@ TEST(DriverForms, StepsOfOneThreadAreCalledDirectly) {
   EXPECT_THAT(one.call_offsets, ElementsAre(0, 0, 16, 16));
 }
 
+// Fast threads can take more of a long step, however few its tasks are.
+TEST(DriverForms, LongStepsAreTakenInSeveralRuns) {
+  const program::Program program = copies(4);
+  const std::vector<program::StepPlan> plans = {
+      {.tasks = 26, .flops = 1e8},
+      {.tasks = 26, .bytes = 1e7},
+      {.tasks = 26, .flops = 1e6, .bytes = 1e5},
+      {.tasks = 26, .grain = 6, .together = 4, .flops = 1e8}};
+  const std::vector<std::shared_ptr<const program::ExternCode>> none(4);
+  const auto made = program::make_schedule(program, plans, none, 2);
+  std::vector<int64_t> chunks;
+  for (const program::Launch& launch : made.launches)
+    chunks.push_back(launch.chunk);
+  EXPECT_THAT(chunks, ElementsAre(4, 4, 13, 8));
+}
+
 }  // namespace TEST_FILE
 }  // namespace fxjit::jit

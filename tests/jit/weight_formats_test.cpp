@@ -11,6 +11,7 @@
 
 #include "fxjit/half.h"
 #include "src/weights/packing.h"
+#include "src/weights/store.h"
 #include "tests/jit/jit_test_util.h"
 #include "tests/jit/packed_weight.h"
 #include "tests/support/guarded_bytes.h"
@@ -166,6 +167,24 @@ TEST(QuadCodings, FollowTheNumbers) {
   EXPECT_EQ(format_of(-127, 127, {quads1, quads2, quads4, quads}), quads);
   EXPECT_EQ(format_of(-127, 127, {quads1, quads2, quads4}), quads1);
   EXPECT_EQ(format_of(-15, 15, {quads, quads1, quads2, quads4}), quads);
+}
+
+// A program whose products are of unclipped quads alone packs its own copy, even
+// where another one keeps the weight clipped.
+TEST(WeightsOfIntegers, ClippedCopiesServeThoseThatReadThem) {
+  using enum weights::Format;
+  const Tensor matrix = Tensor::full({8, 4}, 100, DType::i8);
+  weights::Weight weight{{}, {matrix}, {}};
+  weight.spec.depth = 8, weight.spec.columns = 4;
+  weight.spec.formats = {quads1};
+  weights::Store store(CpuLevel::avx2);
+  weight.coding = store.coding(weight);
+  const auto clipped =
+      store.get({&weight, 1}, support::ThreadPool::shared(), 1);
+  weight.spec.formats = {quads, quads1, quads2, quads4};
+  EXPECT_NE(store.coding(weight).format, quads);
+  weight.spec.formats = {quads};
+  EXPECT_EQ(store.coding(weight).format, quads);
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, WeightFormats,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "jit/emit/integers/call_fields.h"
 #include "jit/emit/integers/products.h"
 #include "jit/emit/integers/results.h"
 #include "jit/emit/integers/tiled.h"
@@ -22,15 +23,9 @@ class IntegerEmitter {
   IntegerEmitter(VectorBuilder& b, const program::IntegerForm& form)
       : b_(b),
         form_(form),
-        lhs_(call_pointer(b, offsetof(IntegerCall, lhs))),
-        weights_(call_pointer(b, offsetof(IntegerCall, weights))),
-        column_sums_(call_pointer(b, offsetof(IntegerCall, column_sums))),
+        call_(b),
         fix_ends_(call_pointer(b, offsetof(IntegerCall, fix_ends))),
         fixes_(call_pointer(b, offsetof(IntegerCall, fixes))),
-        row_starts_(call_pointer(b, offsetof(IntegerCall, row_starts))),
-        quads_(call_number(b, offsetof(IntegerCall, quads))),
-        column_factor_(b.ir().CreateTrunc(
-            call_number(b, offsetof(IntegerCall, column_factor)), b.i32())),
         products_(b, form.adds),
         results_(b, form) {}
 
@@ -49,8 +44,7 @@ class IntegerEmitter {
                            [&](Value* group, const Values& carried) {
                              return Values{emit_pair(group, carried[0])};
                            })[0];
-      b_.if_then(b_.lt(whole, call_number(b_, offsetof(IntegerCall, groups))),
-                 [&] { emit_rest(whole, fix); });
+      b_.if_then(b_.lt(whole, call_.groups), [&] { emit_rest(whole, fix); });
     }
     b_.ret();
   }
@@ -69,7 +63,7 @@ class IntegerEmitter {
 
   // All groups of columns from one on, by way of scratch.
   void emit_rest(Value* first, Value* first_fix) {
-    Value* groups = call_number(b_, offsetof(IntegerCall, groups));
+    Value* groups = call_.groups;
     if (is_one_row()) {
       Value* whole = b_.bit_and(groups, b_.i64(-kRowGroups));
       first_fix = emit_groups(first, whole, kRowGroups, first_fix);
@@ -145,19 +139,19 @@ class IntegerEmitter {
   }
 
   Values row_products(Value* group, int64_t count) {
-    Value* group_bytes = b_.mul(quads_, b_.i64(kRowBytes));
+    Value* group_bytes = b_.mul(call_.quads, b_.i64(kRowBytes));
     Values weights;
     for (int64_t g = 0; g < count; ++g)
       weights.push_back(b_.offset_bytes(
-          weights_, b_.mul(b_.add(group, b_.i64(g)), group_bytes)));
+          call_.weights, b_.mul(b_.add(group, b_.i64(g)), group_bytes)));
     const Values zeros(static_cast<size_t>(count),
                        b_.splat(b_.ir().getInt32(0)));
     return b_.loop(
-        b_.i64(0), quads_, b_.i64(weights::kQuadMultiple), zeros,
+        b_.i64(0), call_.quads, b_.i64(weights::kQuadMultiple), zeros,
         [&](Value* quad, const Values& carried) {
           Values sums = carried;
           Value* at = b_.mul(quad, b_.i64(kRowBytes));
-          Value* rows = b_.offset_bytes(lhs_, at);
+          Value* rows = b_.offset_bytes(call_.lhs, at);
           Value* signs = b_.offset_bytes(rows, group_bytes);
           for (int q = 0; q < weights::kQuadMultiple; q += row_parts()) {
             Value* row = load_quads(rows, q);
@@ -186,10 +180,10 @@ class IntegerEmitter {
   // What the sums of four columns begin with.
   Value* row_start(Value* column) {
     if (!form_.has_starts) return b_.splat(b_.ir().getInt32(0), 4);
-    Value* columns = b_.load_raw(b_.vec(b_.i32(), 4),
-                                 b_.offset(column_sums_, b_.i32(), column));
-    Value* start = b_.splat(b_.load_raw(b_.i32(), row_starts_), 4);
-    return b_.add(start, b_.mul(columns, b_.splat(column_factor_, 4)));
+    Value* columns = b_.load_raw(
+        b_.vec(b_.i32(), 4), b_.offset(call_.column_sums, b_.i32(), column));
+    Value* start = b_.splat(b_.load_raw(b_.i32(), call_.row_starts), 4);
+    return b_.add(start, b_.mul(columns, b_.splat(call_.column_factor, 4)));
   }
 
   // The sums of the fixes of four columns, each of a quad of its own.
@@ -197,7 +191,7 @@ class IntegerEmitter {
     Value* at = fixes_at(fix);
     Value* rows = llvm::PoisonValue::get(b_.vec(b_.i32(), 4));
     for (int64_t j = 0; j < kQuadColumns; ++j) {
-      Value* place = b_.offset_bytes(lhs_, place_of(at, j));
+      Value* place = b_.offset_bytes(call_.lhs, place_of(at, j));
       Value* row = b_.load_raw(b_.i32(), place);
       rows = b_.ir().CreateInsertElement(rows, row, static_cast<uint64_t>(j));
     }
@@ -224,14 +218,14 @@ class IntegerEmitter {
     Values columns, sums;
     for (int64_t j = 0; j < kQuadColumns; ++j) {
       Value* sum = b_.load_raw(
-          b_.i32(),
-          b_.offset(b_.offset(column_sums_, b_.i32(), column), b_.i32(), j));
-      columns.push_back(b_.splat(b_.mul(sum, column_factor_)));
+          b_.i32(), b_.offset(b_.offset(call_.column_sums, b_.i32(), column),
+                              b_.i32(), j));
+      columns.push_back(b_.splat(b_.mul(sum, call_.column_factor)));
     }
     for (int i = 0; i < form_.vectors; ++i) {
       Value* rows = b_.load_raw(
           b_.vec(b_.i32()),
-          b_.offset(row_starts_, b_.i32(), int64_t{i} * b_.lanes()));
+          b_.offset(call_.row_starts, b_.i32(), int64_t{i} * b_.lanes()));
       for (Value* start : columns) sums.push_back(b_.add(rows, start));
     }
     return sums;
@@ -240,8 +234,8 @@ class IntegerEmitter {
   Values products(Value* group, const Values& start) {
     constexpr int64_t kQuadBytes = kQuadColumns * kQuadRows;
     Value* weights = b_.offset_bytes(
-        weights_, b_.mul(group, b_.mul(quads_, b_.i64(kQuadBytes))));
-    return b_.loop(b_.i64(0), quads_, b_.i64(unit()), start,
+        call_.weights, b_.mul(group, b_.mul(call_.quads, b_.i64(kQuadBytes))));
+    return b_.loop(b_.i64(0), call_.quads, b_.i64(unit()), start,
                    [&](Value* quad, const Values& carried) {
                      Value* rows = lhs_at(quad);
                      Value* row = b_.offset_bytes(
@@ -262,7 +256,8 @@ class IntegerEmitter {
 
   Value* lhs_at(Value* quad) {
     return b_.offset_bytes(
-        lhs_, b_.mul(quad, b_.i64(int64_t{vector_bytes()} * form_.vectors)));
+        call_.lhs,
+        b_.mul(quad, b_.i64(int64_t{vector_bytes()} * form_.vectors)));
   }
 
   Values load_rows(Value* rows, int count) {
@@ -278,7 +273,7 @@ class IntegerEmitter {
   Values signs_behind(Value* rows) {
     if (!has_signs()) return {};
     Value* magnitudes =
-        b_.mul(quads_, b_.i64(int64_t{vector_bytes()} * form_.vectors));
+        b_.mul(call_.quads, b_.i64(int64_t{vector_bytes()} * form_.vectors));
     return load_rows(b_.offset_bytes(rows, magnitudes), form_.vectors);
   }
 
@@ -333,7 +328,7 @@ class IntegerEmitter {
     Value* factors = quad_at(bytes, j);
     const int64_t rows = form_.vectors * vector_bytes() / weights::kFixPlace;
     const Values lhs = load_rows(
-        b_.offset_bytes(lhs_, b_.mul(place_of(fixes, j), b_.i64(rows))),
+        b_.offset_bytes(call_.lhs, b_.mul(place_of(fixes, j), b_.i64(rows))),
         form_.vectors);
     add_quads(sums, lhs, factors, j);
   }
@@ -342,8 +337,8 @@ class IntegerEmitter {
 
   VectorBuilder& b_;
   const program::IntegerForm& form_;
-  Value *lhs_, *weights_, *column_sums_, *fix_ends_, *fixes_, *row_starts_,
-      *quads_, *column_factor_;
+  const IntegerFields call_;
+  Value *fix_ends_, *fixes_;
   IntegerProducts products_;
   IntegerResults results_;
 };

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "jit/emit/integers/call_fields.h"
 #include "jit/emit/integers/products.h"
 #include "jit/emit/integers/results.h"
 #include "jit/emit/integers/tile_registers.h"
@@ -27,36 +28,34 @@ class TiledEmitter {
   TiledEmitter(VectorBuilder& b, const program::IntegerForm& form)
       : b_(b),
         form_(form),
-        lhs_(call_pointer(b, offsetof(IntegerCall, lhs))),
-        weights_(call_pointer(b, offsetof(IntegerCall, weights))),
-        row_starts_(call_pointer(b, offsetof(IntegerCall, row_starts))),
-        sums_(call_pointer(b, offsetof(IntegerCall, sums))),
-        groups_(call_number(b, offsetof(IntegerCall, groups))),
-        quads_(call_number(b, offsetof(IntegerCall, quads))) {}
+        call_(b),
+        sums_(call_pointer(b, offsetof(IntegerCall, sums))) {}
 
  protected:
   // All groups of columns, so many at once and the others one by one. Calls
   // products(first group, how many).
   template <typename Products>
   void for_groups(int together, Products products) {
-    Value* rest = b_.ir().CreateURem(groups_, b_.i64(together));
-    Value* whole = b_.sub(groups_, rest);
+    Value* rest = b_.ir().CreateURem(call_.groups, b_.i64(together));
+    Value* whole = b_.sub(call_.groups, rest);
     b_.loop(b_.i64(0), whole, b_.i64(together),
             [&](Value* group) { products(group, together); });
-    b_.loop(whole, groups_, b_.i64(1),
+    b_.loop(whole, call_.groups, b_.i64(1),
             [&](Value* group) { products(group, 1); });
   }
 
   Value* group_weights(Value* group) {
     return b_.offset_bytes(
-        weights_, b_.mul(group, b_.mul(quads_, b_.i64(kGroupQuadBytes))));
+        call_.weights,
+        b_.mul(group, b_.mul(call_.quads, b_.i64(kGroupQuadBytes))));
   }
 
   int parts() const { return int{kTileColumns} / b_.lanes(); }
 
   VectorBuilder& b_;
   const program::IntegerForm& form_;
-  Value *lhs_, *weights_, *row_starts_, *sums_, *groups_, *quads_;
+  const IntegerFields call_;
+  Value* sums_;
 };
 
 class RegisterEmitter : TiledEmitter {
@@ -101,7 +100,7 @@ class RegisterEmitter : TiledEmitter {
 
   void emit_block(Value* group, int count) {
     begin_sums(group, count);
-    b_.loop(b_.i64(0), quads_, b_.i64(kTileRows), [&](Value* quad) {
+    b_.loop(b_.i64(0), call_.quads, b_.i64(kTileRows), [&](Value* quad) {
       load_rows(quad);
       for (int j = 0; j < count; ++j) {
         Value* weights = group_weights(b_.add(group, b_.i64(j)));
@@ -121,7 +120,7 @@ class RegisterEmitter : TiledEmitter {
   }
 
   void load_rows(Value* quad) {
-    Value* at = b_.offset_bytes(lhs_, b_.mul(quad, b_.i64(kQuadRows)));
+    Value* at = b_.offset_bytes(call_.lhs, b_.mul(quad, b_.i64(kQuadRows)));
     for (int i = 0; i < form_.vectors; ++i)
       registers_.load(
           row_tile(i),
@@ -150,7 +149,7 @@ class RegisterEmitter : TiledEmitter {
                       [&](int tile, Value*) { registers_.zero(tile); });
     b_.loop(b_.i64(0), rows_, b_.i64(1), [&](Value* row) {
       Value* start = b_.splat(
-          b_.load_raw(b_.i32(), b_.offset(row_starts_, b_.i32(), row)));
+          b_.load_raw(b_.i32(), b_.offset(call_.row_starts, b_.i32(), row)));
       for (int part = 0; part < count * parts(); ++part)
         b_.store_raw(start, b_.offset(sum_place(row, group), b_.i32(),
                                       int64_t{part} * b_.lanes()));
@@ -167,11 +166,7 @@ class RegisterEmitter : TiledEmitter {
 class SingleRowEmitter : TiledEmitter {
  public:
   SingleRowEmitter(VectorBuilder& b, const program::IntegerForm& form)
-      : TiledEmitter(b, form),
-        column_sums_(call_pointer(b, offsetof(IntegerCall, column_sums))),
-        column_factor_(b.ir().CreateTrunc(
-            call_number(b, offsetof(IntegerCall, column_factor)), b.i32())),
-        products_(b, QuadSums::dot) {}
+      : TiledEmitter(b, form), products_(b, QuadSums::dot) {}
 
   void emit() {
     products_.allow_dots();
@@ -194,7 +189,7 @@ class SingleRowEmitter : TiledEmitter {
       for (int part = 0; part < parts(); ++part)
         weights.push_back(b_.offset_bytes(first, int64_t{part} * bytes()));
     }
-    return b_.loop(b_.i64(0), quads_, b_.i64(1), starts(group, count),
+    return b_.loop(b_.i64(0), call_.quads, b_.i64(1), starts(group, count),
                    [&](Value* quad, const Values& carried) {
                      Values sums = carried;
                      Value* row = row_quad(quad);
@@ -214,7 +209,8 @@ class SingleRowEmitter : TiledEmitter {
   // Four numbers of the row for all columns, as u8.
   Value* row_quad(Value* quad) {
     constexpr auto kFlip = static_cast<int32_t>(0x80808080);
-    Value* four = b_.load_raw(b_.i32(), b_.offset(lhs_, b_.i32(), quad), 1);
+    Value* four =
+        b_.load_raw(b_.i32(), b_.offset(call_.lhs, b_.i32(), quad), 1);
     if (form_.is_signed) four = b_.bit_xor(four, b_.i32(kFlip));
     return b_.ir().CreateBitCast(b_.splat(four), bytes_type());
   }
@@ -230,10 +226,10 @@ class SingleRowEmitter : TiledEmitter {
   }
 
   Value* start(Value* column) {
-    Value* columns = b_.load_raw(b_.vec(b_.i32()),
-                                 b_.offset(column_sums_, b_.i32(), column));
-    Value* row = b_.splat(b_.load_raw(b_.i32(), row_starts_));
-    return b_.add(row, b_.mul(columns, b_.splat(column_factor_)));
+    Value* columns = b_.load_raw(
+        b_.vec(b_.i32()), b_.offset(call_.column_sums, b_.i32(), column));
+    Value* row = b_.splat(b_.load_raw(b_.i32(), call_.row_starts));
+    return b_.add(row, b_.mul(columns, b_.splat(call_.column_factor)));
   }
 
   Value* first_column(Value* group) {
@@ -249,7 +245,6 @@ class SingleRowEmitter : TiledEmitter {
                            b_.i64(static_cast<int64_t>(part) * b_.lanes()))));
   }
 
-  Value *column_sums_, *column_factor_;
   IntegerProducts products_;
 };
 

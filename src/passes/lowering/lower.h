@@ -24,6 +24,10 @@ struct LowerOptions {
   // The arithmetic of a sum must not depend on sizes along which several calls
   // may be joined into one, the batch for example.
   bool strict_sums = false;
+  // How many times as many products of 8 bits as of 16 bits, which transforms
+  // need, the machine makes at once. 1 where an instruction for 8 bits needs
+  // others beside it.
+  int64_t byte_speed = 1;
   // Shape and strides of each tensor of the result, as layouts_of_results gives
   // them. If empty, those of the results of `model` are taken.
   std::vector<Tensor> results;

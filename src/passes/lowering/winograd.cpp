@@ -74,13 +74,16 @@ int64_t is_worth_it(std::span<const int64_t> sizes) {
   return winograd_cost(s, best_tile(s)) < kWorthIt * direct_cost(s) ? 1 : 0;
 }
 
-// Products of pairs of 16 bits take as long as those of quads of 8 bits with
-// what these need beside. Of the 32 bytes of weights a few arrive meanwhile.
+// Of the sizes of winograd_tile() and LowerOptions::byte_speed. Products of
+// pairs of 16 bits take as long as those of quads of 8 bits with what these
+// need beside, where one instruction does not do both. Of the 32 bytes of
+// weights a few arrive meanwhile.
 int64_t pays_for_integers(std::span<const int64_t> numbers) {
   constexpr double kBytesPerProducts = 2.5;
   const Sizes s = sizes_of(numbers);
   const double filters = s.channels * s.features;
-  const double direct = s.images * s.rows * s.columns * 9 * filters / 16;
+  const double direct = s.images * s.rows * s.columns * 9 * filters / 16 /
+                        static_cast<double>(numbers[5]);
   return winograd_work(s, 2) + 32 * filters / kBytesPerProducts <
          kWorthIt * direct;
 }
@@ -127,7 +130,8 @@ Value lower_integer_winograd(GraphBuilder& b, const Value& image,
   const bool pays =
       decided("whether a convolution of integers is transformed",
               pays_for_integers,
-              {t.size(0), rows, columns, filter.size(1), filter.size(0)}) != 0;
+              {t.size(0), rows, columns, filter.size(1), filter.size(0),
+               b.options().lowering->byte_speed}) != 0;
   if (!pays) return {};
   const GraphBuilder::WayScope scope(b, ImageWay::winograd);
   return b.call(winograd_op(), {image, weight, before, after, outside});

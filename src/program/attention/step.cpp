@@ -45,9 +45,10 @@ StepPlan AttentionStep::plan(CpuLevel level) const {
   plan.bytes = 4.0 * static_cast<double>(all_heads) *
                static_cast<double>((queries + keys) * (depth + value_depth));
   for (const AttentionMask& mask : masks) plan.bytes += mask_bytes(*this, mask);
-  plan.grain = grain_of(
-      kGrainProducts / 4,
-      products / static_cast<double>(std::max<int64_t>(1, plan.tasks)));
+  // Few queries wait for the bytes of their keys and values.
+  const auto tasks = static_cast<double>(std::max<int64_t>(1, plan.tasks));
+  plan.grain = std::min(grain_of(kGrainProducts / 4, products / tasks),
+                        grain_of(kGrainBytes, plan.bytes / tasks));
   plan.scratch_bytes = scratch_bytes(*this, level);
   return plan;
 }

@@ -9,26 +9,31 @@
 namespace fxjit::program {
 namespace {
 
-// Whether the step takes about ten microseconds or less, too little for threads
-// to even out unequal tasks.
-bool is_short(const StepPlan& plan) {
-  constexpr double kShortFlops = 4e6, kShortBytes = 1e6;
-  return plan.flops < kShortFlops && plan.bytes < kShortBytes;
+// What takes one core some ten microseconds or more.
+constexpr double kShortFlops = 4e6, kShortBytes = 1e6;
+
+// How many runs of tasks a thread takes one after the other. Several let fast
+// threads take more, which a core that shares its units with another machine's
+// work, or a thread that wakes late, would hold up otherwise. Each should last
+// longer than it takes to claim and, in part, to begin: a thread reads a run's
+// weights anew. Routines say how many tasks are worth dividing so.
+int64_t runs_per_thread(const StepPlan& plan, bool routine, int64_t per_thread,
+                        int threads) {
+  constexpr int64_t kMostRuns = 4, kManyTasks = 32;
+  if (routine) return per_thread < kManyTasks ? 1 : kMostRuns;
+  const double runs =
+      std::max(plan.flops / kShortFlops, plan.bytes / kShortBytes) / threads;
+  return std::clamp<int64_t>(static_cast<int64_t>(runs), 1, kMostRuns);
 }
 
-// How many tasks a thread takes at a time. A step of few tasks gives each
-// thread one run of neighbouring tasks, whose weights lie side by side. So does
-// a short step, so that threads find in their caches what they wrote in the
-// step before. A long step of many tasks gives each thread several runs, so
-// that fast threads can take more. Routines have cut their work for the threads
-// themselves.
+// How many tasks a thread takes at a time: neighbours, whose weights lie side
+// by side. A short step gives each thread one run, so that it finds in its
+// caches what it wrote in the step before. Routines have cut their work for
+// the threads themselves.
 int64_t chunk_of(const StepPlan& plan, bool routine, int threads) {
-  const int64_t per_thread = (plan.tasks + threads - 1) / threads;
-  constexpr int64_t kManyTasks = 32;
-  constexpr int64_t kRunsPerThread = 4;
-  const int64_t run = per_thread < kManyTasks || (!routine && is_short(plan))
-                          ? per_thread
-                          : (per_thread + kRunsPerThread - 1) / kRunsPerThread;
+  const int64_t per_thread = support::ceil_div(plan.tasks, int64_t{threads});
+  const int64_t run = support::ceil_div(
+      per_thread, runs_per_thread(plan, routine, per_thread, threads));
   return support::round_up(std::max(plan.grain, run), plan.together);
 }
 

@@ -66,17 +66,20 @@ StepPlan IntegerStep::plan(CpuLevel level) const {
       rows == 0 || columns == 0 ? 0 : batch * row_tiles() * column_blocks();
   const auto sums = static_cast<double>(batch * rows * columns);
   const double products = sums * static_cast<double>(depth);
-  plan.grain = grain_of(
-      kGrainProducts * kFasterThanFloats,
-      products / static_cast<double>(std::max<int64_t>(1, plan.tasks)));
+  const double each =
+      products / static_cast<double>(std::max<int64_t>(1, plan.tasks));
+  const double row_bytes = each * static_cast<double>(dtype_size(lhs)) /
+                           static_cast<double>(std::max<int64_t>(1, rows));
+  plan.grain = rows <= 2 ? grain_of(kGrainBytes, row_bytes)
+                         : grain_of(kGrainProducts * kFasterThanFloats, each);
   plan.flops = 2 * products + sums * body_operations(epilogue, level);
   plan.bytes =
       static_cast<double>((batch * rows + (rhs_batched ? batch : 1) * columns) *
                           depth_bytes()) +
       epilogue_bytes(static_cast<double>(batch), static_cast<double>(rows),
                      static_cast<double>(columns));
-  plan.scratch_bytes = static_cast<size_t>(
-      IntegerScratch(*this, lanes(level)).bytes);
+  plan.scratch_bytes =
+      static_cast<size_t>(IntegerScratch(*this, lanes(level)).bytes);
   return plan;
 }
 

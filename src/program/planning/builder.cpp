@@ -176,6 +176,9 @@ OperandRef PlanBuilder::pack_blocks(const std::vector<Piece>& pieces,
   return place_packed(std::move(packed));
 }
 
+// Unclipped quads stand beside clipped ones where one or the other may be
+// better. A store drops them from such a list where it keeps the weight clipped
+// (Store::coding), so that single rows read the copy that is there.
 OperandRef PlanBuilder::pack_integers(const Placed& weight, bool single_rows) {
   weights::PackSpec packed = weight_of({{weight, weight.constant}}, false);
   const Machine& machine = options_.machine;

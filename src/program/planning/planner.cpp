@@ -272,12 +272,20 @@ class Planner {
   std::map<std::pair<Memory, int32_t>, int32_t> copies_;
 };
 
+// Of one `vpdpbusd` beside one `vpmaddwd`, and of tile registers, which make
+// 1024 products in a cycle.
+int64_t byte_speed(const Machine& machine) {
+  if (machine.tile_products) return 16;
+  return machine.dot_products ? 2 : 1;
+}
+
 }  // namespace
 
 passes::PipelineOptions passes_for(const Machine& machine) {
   passes::PipelineOptions options;
   options.halves = machine.halves;
   options.plane_windows = machine.level == CpuLevel::avx2;
+  options.byte_speed = byte_speed(machine);
   options.serial = machine.threads == 1;
   options.recurrent = {machine.level, machine.threads, machine.fast_products};
   return options;

@@ -8,10 +8,6 @@
 namespace fxjit::program {
 namespace {
 
-// What is enough of products of one or two rows, in bytes of weights: about 1.2
-// us of one core. Few rows read weights faster than they multiply.
-constexpr double kGrainBytes = 128 << 10;
-
 // With at least this many groups of panels, threads divide them alone, so that
 // each group is packed once.
 constexpr int64_t kManyGroups = 8;
