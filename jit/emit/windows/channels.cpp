@@ -1,5 +1,8 @@
 // Windows of single channels with channels innermost: tiles, from one vector of
 // channels to the next.
+#include <llvm/IR/InlineAsm.h>
+
+#include <string>
 #include <vector>
 
 #include "jit/emit/windows/channel_tile.h"
@@ -12,6 +15,31 @@ using program::WindowForm;
 using program::WindowNumber;
 
 using Source = ChannelTile::Source;
+
+// The same sums, all of which are computed before anything is done to one. LLVM
+// else moves the products of each to its epilogue, where they wait for one
+// another.
+Values together(VectorBuilder& b, const Values& sums) {
+  std::vector<llvm::Type*> types;
+  std::string made, taken;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    types.push_back(sums[i]->getType());
+    made += i == 0 ? "=v" : ",=v";
+    taken += "," + std::to_string(i);
+  }
+  llvm::Type* all = types.size() == 1
+                        ? types[0]
+                        : llvm::StructType::get(types[0]->getContext(), types);
+  auto* nothing =
+      llvm::InlineAsm::get(llvm::FunctionType::get(all, types, false), "",
+                           made + taken, /*hasSideEffects=*/false);
+  Value* kept = b.ir().CreateCall(nothing, sums);
+  if (sums.size() == 1) return {kept};
+  Values result;
+  for (unsigned i = 0; i < sums.size(); ++i)
+    result.push_back(b.ir().CreateExtractValue(kept, i));
+  return result;
+}
 
 class Channels {
  public:
@@ -120,7 +148,7 @@ class Channels {
     parts_.each_vector(channels_, [&](Value* c, Value* channel) {
       const Place place = parts_.place(channel, channels_);
       const Values sums = form_.combine == WindowCombine::products
-                              ? products(sources, c, place)
+                              ? together(b_, products(sources, c, place))
                               : tile_.pooled(sources, place);
       for (size_t i = 0; i < sums.size(); ++i)
         parts_.emit_epilogue(sums[i], operands[i], place);

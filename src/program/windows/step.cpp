@@ -144,9 +144,9 @@ void WindowStep::analyse(const Machine& machine) {
   }
   code.has_strip =
       !channels_inner && !code.has_ring && body_cost(epilogue) > kInlineCost;
-  code.fetches_ahead =
-      sums_groups() ? fetches_channels(*this)
-                    : !channels_inner && !code.has_ring && is_large_plane(*this);
+  const bool has_plane = !channels_inner && !code.has_ring;
+  code.fetches_ahead = sums_groups() ? fetches_channels(*this)
+                                     : has_plane && is_large_plane(*this);
   cut_slices(*this, machine.threads);
   constexpr int64_t kLine = support::kLineFloats;
   code.weights_at = support::round_up(zeros_floats(*this), kLine);
