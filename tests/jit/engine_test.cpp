@@ -187,8 +187,8 @@ define <16 x float> @f(<16 x float> %x) {
   EXPECT_EQ(code->function<int(int)>("add_one")(1), 2);
 }
 
-// No emitter writes any, so LLVM's parser of assembly is left out of the
-// library.
+// No emitter writes any that has text, so LLVM's parser of assembly is left out
+// of the library.
 TEST(Engine, InlineAssemblyIsRefused) {
   const AllowLeaks allowed;
   const Compiler compiler{EngineOptions{}};
