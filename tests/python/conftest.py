@@ -1,4 +1,5 @@
-"""Shares the tests out: of FXJIT_SHARDS processes, FXJIT_SHARD runs every so many-th."""
+"""What all tests share: of FXJIT_SHARDS processes, FXJIT_SHARD runs every so many-th, and Dynamo
+does not time its guards."""
 
 import importlib.util
 import os
