@@ -7,6 +7,7 @@
 #include "src/program/cost/call_work.h"
 #include "src/program/planning/builder.h"
 #include "src/program/planning/call_code_rules.h"
+#include "src/program/planning/moved_view.h"
 #include "src/program/planning/region_body.h"
 
 namespace fxjit::program {
@@ -24,12 +25,18 @@ Called called_by(const fx::Node& node) {
   return {ops::get_op(node.arg(1).as_string()), node.arg(2).as_sequence()};
 }
 
+// Calls know their operands by the graph's sizes and strides.
+void check_layout(const Placed& placed, const Tensor& val) {
+  FXJIT_CHECK(lies_as(placed.val, val), "an operand of a call has gaps");
+}
+
 CallOperands tensor_operands(const fx::Node& node, const Places& places) {
   CallOperands operands;
   for (const Value& arg : called_by(node).args)
     visit_leaves(arg, [&](const Value& leaf) {
       if (!leaf.is_node() || !leaf.as_node()->val().is_tensor()) return;
       const Placed& placed = places.at(leaf.as_node());
+      check_layout(placed, leaf.as_node()->val_tensor());
       operands.refs.push_back(placed.ref());
       operands.constants.push_back(placed.constant);
     });
@@ -47,7 +54,10 @@ CallSpec spec_of_call(const fx::Node& node) {
 
 void add_call(PlanBuilder& builder, const RegionCall& call, CallSpec spec,
               CallOperands operands, const std::vector<Placed>& results) {
-  for (const Placed& result : results) operands.refs.push_back(result.ref());
+  for (size_t i = 0; i < results.size(); ++i) {
+    check_layout(results[i], spec.results[i].as_tensor());
+    operands.refs.push_back(results[i].ref());
+  }
   const CallWork work =
       call_work(ops::get_op(spec.op), spec.args, spec.results);
   builder.add_step(ExternStep{std::move(spec), work.flops, work.bytes,

@@ -5,6 +5,8 @@
 
 #include "src/passes/lowering/internal_ops.h"
 #include "src/program/planning/builder.h"
+#include "src/program/planning/moved_view.h"
+#include "src/program/planning/parts.h"
 #include "src/program/planning/twin_steps.h"
 #include "src/weights/panels.h"
 
@@ -19,6 +21,7 @@ class Planner {
   Planner(const ModelGraph& model, const PlanOptions& options)
       : model_(model),
         updates_(find_updates(model)),
+        parts_(find_parts(model, updates_, options.library_products)),
         builder_(options,
                  few_row_weight_bytes(
                      model,
@@ -89,11 +92,17 @@ class Planner {
     if (node.called_op() == &passes::item_op()) return add_item(node);
     FXJIT_CHECK(node.called_op() == &passes::as_strided_op(),
                 "only views are left outside regions");
-    Placed view = place(*node.arg_node(0));
+    const fx::Node& from = *node.arg_node(0);
+    Placed view = place(from);
+    MovedView moved{node.val_tensor(), node.arg(3).as_int()};
+    if (!lies_as(view.val, from.val_tensor()))
+      moved = move_view(moved.val, moved.offset, from.val_tensor(),
+                        view.val.strides())
+                  .value();
     view.constant = {};
-    view.val = node.val_tensor();
+    view.val = moved.val;
     view.byte_offset +=
-        node.arg(3).as_int() * static_cast<int64_t>(view.val.item_size());
+        moved.offset * static_cast<int64_t>(view.val.item_size());
     place(node) = view;
   }
 
@@ -109,18 +118,31 @@ class Planner {
         for (const Value& result : inner->arg(0).as_sequence())
           call.result_nodes.push_back(result.as_node());
     }
-    std::vector<Placed>& parts = results_[&node];
+    std::vector<Placed>& results = results_[&node];
     if (updates_.contains(&node)) {
       // The argument that the call changes comes first.
-      parts.push_back(call.inputs.at(only_call(region)->arg_node(0)));
+      results.push_back(call.inputs.at(only_call(region)->arg_node(0)));
       return plan_update(builder_, call);
     }
     for (const fx::Node* result : call.result_nodes)
       visit_leaves(result->val(), [&](const Value& leaf) {
-        parts.push_back(builder_.allocate(leaf.as_tensor()));
+        results.push_back(place_result(node, results.size(), leaf.as_tensor()));
       });
-    call.results = parts;
+    call.results = results;
     lower(call);
+  }
+
+  Placed place_result(const fx::Node& region, size_t number,
+                      const Tensor& val) {
+    const Part* part = parts_.find(region, number);
+    if (part == nullptr) {
+      const auto whole = wholes_.find(&region);
+      return whole == wholes_.end() ? builder_.allocate(val) : whole->second;
+    }
+    Placed& whole = wholes_[part->whole];
+    if (whole.buffer < 0)
+      whole = builder_.allocate(part->whole->users().front()->val_tensor());
+    return {whole.buffer, part->byte_offset, part->val, {}};
   }
 
   // Results without elements need no code.
@@ -259,6 +281,7 @@ class Planner {
 
   const ModelGraph& model_;
   const std::unordered_set<const fx::Node*> updates_;
+  const Parts parts_;
   PlanBuilder builder_;
   std::vector<Placed> places_;
   std::vector<Placed> written_, new_values_;  // By number in `written`.
@@ -266,6 +289,8 @@ class Planner {
   int32_t fresh_outputs_ = 0;
   std::unordered_map<int32_t, TwinSteps> twins_;  // By Region::twin.
   std::unordered_map<const fx::Node*, std::vector<Placed>> results_;
+  // Concatenations of which some part has been placed, by their regions.
+  std::unordered_map<const fx::Node*, Placed> wholes_;
   // A buffer, or what several buffers of constants may share.
   using Memory = std::pair<int32_t, const void*>;
   std::map<Memory, int32_t> first_owners_;

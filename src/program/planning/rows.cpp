@@ -316,10 +316,11 @@ void plan_copies(PlanBuilder& builder, const RegionCall& call) {
     OperandRef target = out.ref();
     target.byte_offset += start * out.val.strides()[dim] *
                           static_cast<int64_t>(out.val.item_size());
+    start += in.val.sizes()[dim];
+    if (in.ref() == target) continue;  // It was made there.
     add_copy(builder, call,
              {in.val.sizes(), {in.val.strides(), out.val.strides()}},
              in.val.dtype(), out.val.dtype(), in.ref(), target);
-    start += in.val.sizes()[dim];
   }
 }
 
