@@ -1,6 +1,7 @@
-"""What all tests share: of FXJIT_SHARDS processes, FXJIT_SHARD runs every so many-th, and Dynamo
-does not time its guards."""
+"""What all tests share: of FXJIT_SHARDS processes, FXJIT_SHARD runs every so many-th, the collector
+runs seldom, and Dynamo does not time its guards."""
 
+import gc
 import importlib.util
 import os
 
@@ -13,6 +14,14 @@ os.environ.setdefault("FXJIT_INTERPRETER", "plain")
 def pytest_collection_modifyitems(items):
     shards = int(os.environ.get("FXJIT_SHARDS", "1"))
     items[:] = items[int(os.environ.get("FXJIT_SHARD", "0"))::shards]
+
+
+def pytest_collection_finish():
+    """Modules live as long as the process: the collector need not go through what they hold, nor
+    each time that PyTorch, which traces by millions of small objects, has made hundreds."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True, scope="session")
