@@ -10,6 +10,9 @@ import pytest
 # The interpreter computes convolutions and pooling by plain loops, as in C++'s tests.
 os.environ.setdefault("FXJIT_INTERPRETER", "plain")
 
+# PyTorch is imported and traces by millions of small objects: hundreds are no reason to collect.
+gc.set_threshold(20_000, 20, 20)
+
 
 def pytest_collection_modifyitems(items):
     shards = int(os.environ.get("FXJIT_SHARDS", "1"))
@@ -17,11 +20,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Modules live as long as the process: the collector need not go through what they hold, nor
-    each time that PyTorch, which traces by millions of small objects, has made hundreds."""
+    """Modules live as long as the process: the collector need not go through what they hold."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True, scope="session")
