@@ -6,6 +6,7 @@ import weakref
 
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
+from torch._subclasses.fake_impls import op_implementations_dict
 from torch.export import exported_program
 
 from . import decompositions
@@ -35,7 +36,7 @@ def backend(graph_module, example_inputs, *, options=None, **others):
                     "torch.no_grad() to have it compiled")
         return graph_module.forward
     compiler = functools.partial(_compile, options=options, discards=discards)
-    with exported_program._override_composite_implicit_decomp(_kept_whole()):
+    with _composites_kept():
         return aot_module_simplified(
             graph_module, example_inputs, fw_compiler=compiler, inference_compiler=compiler,
             decompositions=_decompositions(), keep_inference_input_mutations=True)
@@ -82,6 +83,38 @@ def _kept_whole():
             for op in exported_program._collect_all_valid_cia_ops()
             if is_known(op) and not gives_views(op)}
     return {**kept, torch.ops.aten.einsum.default: _einsum}
+
+
+@functools.cache
+def _made_tables():
+    """What PyTorch has by dispatch key, and for fake tensors, of each op that is kept whole."""
+    known = {op: rule for op, rule in op_implementations_dict.items() if op in _kept_whole()}
+    with exported_program._override_composite_implicit_decomp(_kept_whole()):
+        tables = {op: (dict(op.py_kernels), op_implementations_dict[op]) for op in _kept_whole()}
+    op_implementations_dict.update(known)  # PyTorch forgets its own.
+    return tables
+
+
+@contextlib.contextmanager
+def _composites_kept():
+    """PyTorch's override of rules, which takes tens of milliseconds to make its tables, with
+    tables that are made once."""
+    tables = _made_tables()
+    kernels = {op: dict(op.py_kernels) for op in tables}
+    added = [op for op in tables if op not in op_implementations_dict]
+    for op, (made, fake) in tables.items():
+        op.py_kernels.update(made)
+        op._dispatch_cache.clear()
+        op_implementations_dict.setdefault(op, fake)
+    try:
+        yield
+    finally:
+        for op, before in kernels.items():
+            op.py_kernels.clear()
+            op.py_kernels.update(before)
+            op._dispatch_cache.clear()
+        for op in added:
+            op_implementations_dict.pop(op, None)
 
 
 def _einsum(equation, operands, **kwargs):

@@ -532,6 +532,8 @@ def write(name, model, args, kwargs, shapes):
 
 def define_torchvision():
     """torchvision's own library may not fit this torch; its Python asks for these two only."""
+    if KEPT:
+        return
     library = torch.library.Library('torchvision', 'DEF')
     for schema in ('nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor',
                    'qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor'):

@@ -1,6 +1,7 @@
-"""What all tests share: of FXJIT_SHARDS processes, FXJIT_SHARD runs every so many-th, and Dynamo
-does not time its guards."""
+"""What all tests share: of FXJIT_SHARDS processes, FXJIT_SHARD runs every so many-th, the collector
+runs seldom, and Dynamo does not time its guards."""
 
+import gc
 import importlib.util
 import os
 
@@ -9,10 +10,19 @@ import pytest
 # The interpreter computes convolutions and pooling by plain loops, as in C++'s tests.
 os.environ.setdefault("FXJIT_INTERPRETER", "plain")
 
+# PyTorch is imported and traces by millions of small objects: hundreds are no reason to collect.
+gc.set_threshold(20_000, 20, 20)
+
 
 def pytest_collection_modifyitems(items):
     shards = int(os.environ.get("FXJIT_SHARDS", "1"))
     items[:] = items[int(os.environ.get("FXJIT_SHARD", "0"))::shards]
+
+
+def pytest_collection_finish():
+    """Modules live as long as the process: the collector need not go through what they hold."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

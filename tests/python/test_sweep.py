@@ -1,20 +1,33 @@
-"""A few of the models that scripts/sweep --torch-compile tries, as it tries them."""
+"""A few of the models that scripts/sweep --torch-compile tries, by the programs that it runs, which
+one process imports for several models."""
 
-import argparse
 import importlib.util
-import json
 import pathlib
 import sys
 
-import fxjit
 import pytest
 
-pytest.importorskip("torch", reason="PyTorch is not installed here")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed here")
 for library in ("timm", "transformers"):
     if not importlib.util.find_spec(library):
         pytest.skip(f"{library} is not installed here", allow_module_level=True)
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "sweep"))
+import generate  # noqa: E402
 import sweep  # noqa: E402
+import torch_compile  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """As in a process of its own: kernels are compiled anew, nothing is left of earlier graphs."""
+    monkeypatch.setenv("FXJIT_CACHE", str(tmp_path / "cache"))
+    torch_compile.define_torchvision()
+    torch._dynamo.reset()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with torch._dynamo.config.patch(cache_size_limit=64):
+        yield
+    torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("name", [
@@ -22,11 +35,11 @@ import sweep  # noqa: E402
     "transformers.bloom", "transformers.mixtral", "transformers.whisper", "transformers.mamba",
     "generate.llama", "generate.bart"])
 def test_models_are_right_and_whole(name, tmp_path):
-    (tmp_path / "results").mkdir()
-    options = argparse.Namespace(
-        torch_compile=True, resume=False, keep=False, timeout=280, work=tmp_path,
-        package=str(pathlib.Path(fxjit.__file__).parent.parent))
-    line = sweep.sweep_one(name, options)
-    outcome = json.loads((tmp_path / "results" / f"{name}.json").read_text())
-    assert outcome["stage"] == "done", line
-    assert not outcome["not_native"] and not outcome["in_python"], line
+    library, model = name.split(".", 1)
+    if library == "generate":
+        generate.run(model, tmp_path)
+    else:
+        torch_compile.run(name, tmp_path)
+    outcome = {}
+    sweep.judge_compiled(tmp_path, outcome)
+    assert not outcome["not_native"] and not outcome["in_python"]

@@ -20,7 +20,7 @@ import torch  # noqa: E402
 import transformers_models  # noqa: E402
 from make_models import define_torchvision  # noqa: E402
 from sweep import OF_LARGEST, TIMES_TORCH  # noqa: E402
-from torch_compile import told  # noqa: E402
+from torch_compile import living, told  # noqa: E402
 
 TOKENS = 10
 # generate takes their sound as input, not tokens.
@@ -106,10 +106,10 @@ def run(name, folder):
     model, inputs = prepared(name)
     rough = generated(model, inputs)
     wide = copy.deepcopy(model)
-    begin = time.time()
+    begin, before = time.time(), living()
     model.forward = torch.compile(model.forward, backend='fxjit')
     ours = generated(model, inputs)
-    facts = {'seconds': time.time() - begin, **told(),
+    facts = {'seconds': time.time() - begin, **told(before),
              'parameters': sum(p.numel() for p in model.parameters()),
              'inputs': {key: list(value.shape) for key, value in inputs.items()}}
     exact = generated(*widened(name, wide, inputs))

@@ -99,6 +99,11 @@ def try_compiled(name, options, outcome):
     program = (('generate.py', model) if library == 'generate' else ('torch_compile.py', name))
     call('compile', [sys.executable, str(HERE / program[0]), program[1], str(folder)],
          options.timeout, {'FXJIT_CACHE': str(folder / 'cache'), 'PYTHONPATH': options.package})
+    judge_compiled(folder, outcome)
+
+
+def judge_compiled(folder, outcome):
+    """Of what torch_compile.py or generate.py wrote."""
     facts = json.loads((folder / 'facts.json').read_text())
     outcome.update({key: facts[key] for key in (
         'parameters', 'inputs', 'seconds', 'graphs', 'breaks', 'in_python', 'steps',

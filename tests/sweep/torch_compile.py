@@ -18,11 +18,14 @@ from make_models import clones, define_torchvision  # noqa: E402
 from torch.utils import _pytree as pytree  # noqa: E402
 
 
-def told():
-    """What became of the graphs that torch.compile made."""
+def living():
     from fxjit import torch_backend
-    graphs = torch_backend.compiled_graphs()
-    ran = [graph for graph in graphs if graph.model]
+    return set(torch_backend.compiled_graphs())
+
+
+def told(before):
+    """What became of the graphs that torch.compile made since there were those."""
+    ran = [graph for graph in living() - before if graph.model]
     reports = [graph.model.report() for graph in ran]
     reasons = [f'{row["label"]}: {row["reason"]}'
                for report in reports for row in report.rows if row['reason']]
@@ -36,11 +39,11 @@ def told():
 def run(name, folder):
     model, args, kwargs, _, state = export.prepared(name)
     model.load_state_dict(state)
-    begin = time.time()
+    begin, before = time.time(), living()
     with torch.no_grad():
         results = torch.compile(model, backend='fxjit', dynamic=False)(
             *clones(args), **clones(kwargs))
-    facts = {'seconds': time.time() - begin, **told(),
+    facts = {'seconds': time.time() - begin, **told(before),
              'parameters': sum(p.numel() for p in model.parameters()),
              'inputs': {str(i): list(leaf.shape)
                         for i, leaf in enumerate(pytree.tree_leaves((args, kwargs)))
