@@ -1,12 +1,37 @@
 #include "jit/emit/epilogue.h"
 
 #include "jit/emit/body.h"
+#include "jit/emit/interleave.h"
 #include "jit/emit/kernel_function.h"
+#include "src/program/cost/body_work.h"
 #include "src/program/tiles/form.h"
 
 namespace fxjit::jit {
 
 using program::TileAccess;
+
+namespace {
+
+// Vectors that may be alive at once, in registers or near by.
+constexpr int kMostLive = 20;
+// More do not fit sixteen registers beside the numbers that they share.
+constexpr int kVectors = 2;
+
+}  // namespace
+
+int epilogue_vectors(const ScalarBody& body) {
+  return program::body_cost(body) <= kInlineEpilogueCost ? 1 : kVectors;
+}
+
+SideBySide::SideBySide(VectorBuilder& b)
+    : b_(b),
+      block_(b.ir().GetInsertBlock()),
+      before_(block_->empty() ? nullptr : &block_->back()) {}
+
+void SideBySide::arrange() const {
+  if (block_ == b_.ir().GetInsertBlock())
+    interleave_chains(*block_, before_, kMostLive);
+}
 
 EpilogueOperands::EpilogueOperands(VectorBuilder& b,
                                    const program::Epilogue& epilogue,
@@ -47,28 +72,37 @@ Values EpilogueOperands::numbers(int lanes) const {
 void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
                         const std::vector<TileAccess>& extras,
                         const std::vector<TileAccess>& outputs,
-                        llvm::function_ref<Value*(size_t)> address, Value* sum,
-                        Value* mask, const Values& numbers) {
-  const int lanes = VectorBuilder::lane_count(sum);
-  BodyValues values(b, body, lanes, [&](BodyValues&, int32_t id) {
-    const ScalarInstr& instr = body.instrs[id];
-    if (instr.prim != Prim::input) return static_cast<Value*>(nullptr);
-    if (instr.slot == 0) return sum;
-    const auto slot = static_cast<size_t>(instr.slot - 1);
-    if (slot < numbers.size() && numbers[slot] != nullptr) return numbers[slot];
-    const TileAccess& access = extras[slot];
-    Value* at = address(slot);
-    if (access.column == 0) return b.load_broadcast(access.dtype, at, lanes);
-    return mask == nullptr ? b.load(access.dtype, at, lanes)
-                           : b.load(access.dtype, at, mask);
-  });
+                        const std::vector<EpilogueVector>& vectors,
+                        const Values& numbers) {
+  const SideBySide side_by_side(b);
   // All is read before anything is written: an output may lie where an extra
   // does.
-  Values results;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    results.push_back(values.result(i, outputs[i].dtype));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    b.store(outputs[i].dtype, results[i], address(extras.size() + i), mask);
+  std::vector<Values> results;
+  for (const EpilogueVector& vector : vectors) {
+    const int lanes = VectorBuilder::lane_count(vector.sum);
+    BodyValues values(b, body, lanes, [&](BodyValues&, int32_t id) {
+      const ScalarInstr& instr = body.instrs[id];
+      if (instr.prim != Prim::input) return static_cast<Value*>(nullptr);
+      if (instr.slot == 0) return vector.sum;
+      const auto slot = static_cast<size_t>(instr.slot - 1);
+      if (slot < numbers.size() && numbers[slot] != nullptr)
+        return numbers[slot];
+      const TileAccess& access = extras[slot];
+      Value* at = vector.address(slot);
+      if (access.column == 0) return b.load_broadcast(access.dtype, at, lanes);
+      return vector.mask == nullptr
+                 ? b.load(access.dtype, at, lanes)
+                 : b.load(access.dtype, at, vector.mask);
+    });
+    results.emplace_back();
+    for (size_t i = 0; i < outputs.size(); ++i)
+      results.back().push_back(values.result(i, outputs[i].dtype));
+  }
+  if (vectors.size() > 1) side_by_side.arrange();
+  for (size_t v = 0; v < vectors.size(); ++v)
+    for (size_t i = 0; i < outputs.size(); ++i)
+      b.store(outputs[i].dtype, results[v][i],
+              vectors[v].address(extras.size() + i), vectors[v].mask);
 }
 
 }  // namespace fxjit::jit

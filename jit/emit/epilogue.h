@@ -3,6 +3,7 @@
 // skeletons with TileAccess operands.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "jit/emit/vector_builder.h"
@@ -30,20 +31,46 @@ class EpilogueOperands {
   Values first_, row_bytes_;
 };
 
-// Input slot 0 of `body` is `sum`, of any number of lanes, extras from 1.
-// `address` gives the first
-// element of operand `i`, extras first, for this vector. Lanes that are off in
-// `mask` are not touched; null means that none is. Extras that are not null in
-// `numbers` are not loaded; it may be empty.
+// One vector of sums, of any number of lanes. `address` gives the first element
+// of operand `i`, extras first, for it. Lanes that are off in `mask` are not
+// touched; null means that none is.
+struct EpilogueVector {
+  Value* sum = nullptr;
+  Value* mask = nullptr;
+  std::function<Value*(size_t i)> address;
+};
+
+// Input slot 0 of `body` is a vector's sums, extras from 1. Extras that are not
+// null in `numbers` are not loaded; it may be empty. Several vectors are
+// computed side by side, since each would wait for its own results: the first
+// stores come after the last loads, so that no output may lie where an extra of
+// another vector does.
 void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
                         const std::vector<program::TileAccess>& extras,
                         const std::vector<program::TileAccess>& outputs,
-                        llvm::function_ref<Value*(size_t i)> address,
-                        Value* sum, Value* mask, const Values& numbers = {});
+                        const std::vector<EpilogueVector>& vectors,
+                        const Values& numbers = {});
 
 // Epilogues whose program::body_cost is more are emitted once and looped over,
 // the sums waiting in the first-level cache: a fraction of the code for nearly
 // no time.
 inline constexpr int kInlineEpilogueCost = 6;
+// How many vectors an epilogue is computed for side by side.
+int epilogue_vectors(const ScalarBody& body);
+
+// The order of what is emitted for several vectors, from the builder's position
+// on: side by side, since each waits for its own results and processors look
+// only some dozens of instructions ahead.
+class SideBySide {
+ public:
+  explicit SideBySide(VectorBuilder& b);
+  // Before the first store.
+  void arrange() const;
+
+ private:
+  VectorBuilder& b_;
+  llvm::BasicBlock* block_;
+  llvm::Instruction* before_;
+};
 
 }  // namespace fxjit::jit

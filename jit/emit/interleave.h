@@ -1,4 +1,5 @@
-// The order of straight-line vector code. Used by the row skeleton.
+// The order of straight-line vector code. Used by the row skeleton and for
+// epilogues.
 #pragma once
 
 #include <llvm/IR/BasicBlock.h>

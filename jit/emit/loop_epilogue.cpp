@@ -1,6 +1,9 @@
 #include "jit/emit/loop_epilogue.h"
 
+#include <algorithm>
+
 #include "jit/emit/body.h"
+#include "jit/emit/epilogue.h"
 
 namespace fxjit::jit {
 
@@ -58,8 +61,8 @@ Values LoopEpilogue::moved(const Values& from, size_t first,
   return rows;
 }
 
-void LoopEpilogue::emit_epilogue(Value* sum, const Values& rows,
-                                 const Place& place) const {
+Values LoopEpilogue::results_of(Value* sum, const Values& rows,
+                                const Place& place) const {
   BodyValues values(b, body_, lanes, [&](BodyValues&, int32_t id) {
     const ScalarInstr& instr = body_.instrs[size_t(id)];
     if (instr.prim != Prim::input) return static_cast<Value*>(nullptr);
@@ -70,14 +73,30 @@ void LoopEpilogue::emit_epilogue(Value* sum, const Values& rows,
         load_at(b, access.dtype, access.inner.number(), rows[slot], place);
     return convert_computed(b, loaded, access.dtype, instr.type);
   });
-  const size_t extras = loops_.inputs.size();
   Values results;
   for (size_t i = 0; i < loops_.outputs.size(); ++i)
     results.push_back(values.result(i, loops_.outputs[i].dtype));
-  for (size_t i = 0; i < results.size(); ++i) {
-    const program::AccessForm& access = loops_.outputs[i];
-    store_at(b, access.dtype, access.inner.number(), results[i],
-             rows[extras + i], place);
+  return results;
+}
+
+void LoopEpilogue::emit_epilogues(const Values& sums,
+                                  const std::vector<Values>& rows,
+                                  const Place& place) const {
+  const auto together = size_t(epilogue_vectors(body_));
+  const size_t extras = loops_.inputs.size();
+  for (size_t first = 0; first < sums.size(); first += together) {
+    const size_t end = std::min(first + together, sums.size());
+    const SideBySide side_by_side(b);
+    std::vector<Values> results;
+    for (size_t i = first; i < end; ++i)
+      results.push_back(results_of(sums[i], rows[i], place));
+    if (results.size() > 1) side_by_side.arrange();
+    for (size_t i = first; i < end; ++i)
+      for (size_t k = 0; k < loops_.outputs.size(); ++k) {
+        const program::AccessForm& access = loops_.outputs[k];
+        store_at(b, access.dtype, access.inner.number(), results[i - first][k],
+                 rows[i][extras + k], place);
+      }
   }
 }
 

@@ -3,6 +3,8 @@
 // the result and whose others are the inputs of the loops.
 #pragma once
 
+#include <vector>
+
 #include "jit/emit/access.h"
 #include "jit/emit/kernel_function.h"
 #include "jit/emit/vector_builder.h"
@@ -39,7 +41,12 @@ class LoopEpilogue {
   Values moved(const Values& from, size_t first, const Values& at) const;
   // The epilogue of a vector of results at `place` of the inner dim, of
   // operands whose inner dim begins at `rows`.
-  void emit_epilogue(Value* sum, const Values& rows, const Place& place) const;
+  void emit_epilogue(Value* sum, const Values& rows, const Place& place) const {
+    emit_epilogues({sum}, {rows}, place);
+  }
+  // Those of several points, a few of them side by side.
+  void emit_epilogues(const Values& sums, const std::vector<Values>& rows,
+                      const Place& place) const;
   // That of all results of the inner dim, which wait at `sums`.
   void emit_strip(Value* sums, const Values& rows) const;
 
@@ -50,6 +57,9 @@ class LoopEpilogue {
   Values bases;  // Of inputs and outputs.
 
  private:
+  // What is done to a vector of results, but for the stores.
+  Values results_of(Value* sum, const Values& rows, const Place& place) const;
+
   const program::LoopForm& loops_;
   const ScalarBody& body_;
   const bool narrow_;

@@ -212,7 +212,7 @@ void IntegerResults::finish_vector(Value* row, Value* column, int lanes,
     fitting.push_back(number ? b_.slice(number, 0, lanes) : nullptr);
   emit_tile_epilogue(
       b_, form_.epilogue, form_.extras, form_.outputs,
-      [&](size_t i) { return operands_.at(i, row, column); }, sum, mask,
+      {{sum, mask, [&](size_t i) { return operands_.at(i, row, column); }}},
       fitting);
 }
 

@@ -36,7 +36,8 @@ class TileEmitter {
         fetch_shift_(call_number(b, offsetof(TileCall, fetch_shift))),
         panel_weights_(b, form.weights, form.blocks, width_,
                        call_pointer(b, offsetof(TileCall, table))),
-        operands_(b, form, call_pointer(b, offsetof(TileCall, operands))) {
+        operands_(b, form, call_pointer(b, offsetof(TileCall, operands))),
+        together_(epilogue_vectors(form.epilogue)) {
     if (form.masked)
       mask_ = b_.tail_mask(call_number(b, offsetof(TileCall, last_lanes)));
   }
@@ -308,9 +309,8 @@ class TileEmitter {
     if (form_.rows == 1 ||
         program::body_cost(form_.epilogue) <= kInlineEpilogueCost) {
       for (int r = 0; r < form_.rows; ++r)
-        finish_row(b_.i64(r), [&](int v) {
-          return sums[static_cast<size_t>(r * vectors_ + v)];
-        });
+        finish_rows(b_.i64(r), 1,
+                    [&](int v) { return sums[size_t(r * vectors_ + v)]; });
       return;
     }
     llvm::Type* vector = b_.vec(b_.f32());
@@ -318,24 +318,40 @@ class TileEmitter {
     for (size_t i = 0; i < sums.size(); ++i)
       b_.store_aligned(sums[i],
                        b_.offset(kept, vector, static_cast<int64_t>(i)));
-    b_.loop(b_.i64(0), b_.i64(form_.rows), b_.i64(1), [&](Value* r) {
-      Value* row = b_.offset(kept, vector, b_.mul(r, b_.i64(vectors_)));
-      finish_row(
-          r, [&](int v) { return b_.load_aligned(b_.offset(row, vector, v)); });
-    });
+    const auto finish_kept = [&](Value* r, int rows) {
+      Value* first = b_.offset(kept, vector, b_.mul(r, b_.i64(vectors_)));
+      finish_rows(r, rows, [&](int v) {
+        return b_.load_aligned(b_.offset(first, vector, v));
+      });
+    };
+    const int rows = std::clamp(together_ / vectors_, 1, form_.rows);
+    const int rest = form_.rows % rows;
+    b_.loop(b_.i64(0), b_.i64(form_.rows - rest), b_.i64(rows),
+            [&](Value* r) { finish_kept(r, rows); });
+    if (rest > 0) finish_kept(b_.i64(form_.rows - rest), rest);
   }
 
-  void finish_row(Value* row, const std::function<Value*(int)>& sum) {
-    for (int v = 0; v < vectors_; ++v)
-      finish_vector(b_.add(first_row_, row), v, sum(v),
-                    v == vectors_ - 1 ? mask_ : nullptr);
-  }
-
-  void finish_vector(Value* row, int v, Value* sum, Value* mask) {
-    Value* column = v == 0 ? nullptr : b_.i64(int64_t{v} * b_.lanes());
-    emit_tile_epilogue(
-        b_, form_.epilogue, form_.extras, form_.outputs,
-        [&](size_t i) { return operands_.at(i, row, column); }, sum, mask);
+  // Rows from `row` on, of which `sum` gives one vector after the other.
+  void finish_rows(Value* row, int rows,
+                   const std::function<Value*(int)>& sum) {
+    std::vector<EpilogueVector> vectors;
+    const auto finish = [&] {
+      if (!vectors.empty())
+        emit_tile_epilogue(b_, form_.epilogue, form_.extras, form_.outputs,
+                           vectors);
+      vectors.clear();
+    };
+    for (int i = 0; i < rows * vectors_; ++i) {
+      const int v = i % vectors_;
+      Value* r = b_.add(first_row_, b_.add(row, b_.i64(i / vectors_)));
+      Value* column = v == 0 ? nullptr : b_.i64(int64_t{v} * b_.lanes());
+      vectors.push_back({sum(i), v == vectors_ - 1 ? mask_ : nullptr,
+                         [this, r, column](size_t operand) {
+                           return operands_.at(operand, r, column);
+                         }});
+      if (vectors.size() == size_t(together_)) finish();
+    }
+    finish();
   }
 
   VectorBuilder& b_;
@@ -346,6 +362,7 @@ class TileEmitter {
       *fetch_shift_;
   TileWeights panel_weights_;
   EpilogueOperands operands_;
+  int together_;  // Vectors of the epilogue.
   Value* mask_ = nullptr;
   // State of the tile that is being emitted.
   Value *first_row_ = nullptr, *part_ = nullptr, *ahead_ = nullptr;

@@ -150,8 +150,7 @@ class Channels {
       const Values sums = form_.combine == WindowCombine::products
                               ? together(b_, products(sources, c, place))
                               : tile_.pooled(sources, place);
-      for (size_t i = 0; i < sums.size(); ++i)
-        parts_.emit_epilogue(sums[i], operands[i], place);
+      parts_.emit_epilogues(sums, operands, place);
     });
   }
 

@@ -148,7 +148,7 @@ class Output {
     const WinogradForm& form = part_.form;
     emit_tile_epilogue(
         part_.b, form.epilogue, form.extras, form.outputs,
-        [&](size_t i) { return at[i]; }, part_.load(kept, 0), mask);
+        {{part_.load(kept, 0), mask, [&](size_t i) { return at[i]; }}});
   }
 
   const WinogradPart& part_;
