@@ -95,7 +95,7 @@ class Planner {
     const fx::Node& from = *node.arg_node(0);
     Placed view = place(from);
     MovedView moved{node.val_tensor(), node.arg(3).as_int()};
-    if (!lies_as(view.val, from.val_tensor()))
+    if (is_part(from))
       moved = move_view(moved.val, moved.offset, from.val_tensor(),
                         view.val.strides())
                   .value();
@@ -143,6 +143,12 @@ class Planner {
     if (whole.buffer < 0)
       whole = builder_.allocate(part->whole->users().front()->val_tensor());
     return {whole.buffer, part->byte_offset, part->val, {}};
+  }
+
+  bool is_part(const fx::Node& value) const {
+    return value.called_op() == &passes::item_op() &&
+           parts_.find(*value.arg_node(0),
+                       static_cast<size_t>(value.arg(1).as_int())) != nullptr;
   }
 
   // Results without elements need no code.
