@@ -51,46 +51,31 @@ bool reads_as_operand(const fx::Node& contraction, const fx::Node& operand,
   return uniform_stride(val.sizes(), val.strides(), 2, val.dim()) == 1;
 }
 
+// Of regions that are no contractions.
+bool takes_any_strides(const Region& region) {
+  return region.kind == Region::Kind::columns ||
+         region.kind == Region::Kind::copies ||
+         (region.kind == Region::Kind::rows && walks_rows(region));
+}
+
 }  // namespace
 
 bool reads_with_gaps(const Region& region, const fx::Node& placeholder,
                      const Tensor& val) {
-  switch (region.kind) {
-    case Region::Kind::rows:
-      return walks_rows(region);
-    case Region::Kind::columns:
-    case Region::Kind::copies:
-      return true;
-    case Region::Kind::contraction: {
-      const fx::Node& contraction = contraction_of(region);
-      return std::ranges::all_of(
-          placeholder.users(), [&](const fx::Node* user) {
-            return user == &contraction
-                       ? reads_as_operand(contraction, placeholder, val)
-                       : passes::can_read_beside(contraction, val);
-          });
-    }
-    case Region::Kind::attention:
-    case Region::Kind::call:
-      return false;
-  }
-  return false;
+  if (region.kind != Region::Kind::contraction)
+    return takes_any_strides(region);
+  const fx::Node& contraction = contraction_of(region);
+  return std::ranges::all_of(placeholder.users(), [&](const fx::Node* user) {
+    return user == &contraction
+               ? reads_as_operand(contraction, placeholder, val)
+               : passes::can_read_beside(contraction, val);
+  });
 }
 
 bool writes_with_gaps(const Region& region, const Tensor& val) {
-  switch (region.kind) {
-    case Region::Kind::rows:
-      return walks_rows(region);
-    case Region::Kind::columns:
-    case Region::Kind::copies:
-      return true;
-    case Region::Kind::contraction:
-      return passes::can_read_beside(contraction_of(region), val);
-    case Region::Kind::attention:
-    case Region::Kind::call:
-      return false;
-  }
-  return false;
+  return region.kind == Region::Kind::contraction
+             ? passes::can_read_beside(contraction_of(region), val)
+             : takes_any_strides(region);
 }
 
 }  // namespace fxjit::program

@@ -12,6 +12,7 @@ struct Whole {
   int64_t bytes = 0;
   Life own, all;
   RegionResult earliest, latest;
+  std::pair<size_t, size_t> last_needed;  // Life of the latest, its end first.
 };
 
 using Wholes = std::map<const fx::Node*, Whole>;
@@ -27,7 +28,11 @@ Wholes wholes_of(const LiveBytes& live, const Parts& parts) {
     }
     const Life life = live.life(*result.first);
     if (life.first < whole.all.first) whole.earliest = result;
-    if (life.end > whole.all.end) whole.latest = result;
+    // Of several the one that is made last: addresses must not decide.
+    if (std::pair(life.end, life.first) > whole.last_needed) {
+      whole.latest = result;
+      whole.last_needed = {life.end, life.first};
+    }
     whole.all.first = std::min(whole.all.first, life.first);
     whole.all.end = std::max(whole.all.end, life.end);
   }
