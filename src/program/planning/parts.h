@@ -34,7 +34,8 @@ class Parts {
 
 // The parts of a fused graph. `updates`: its regions that change an argument.
 // `dense_products`: whether products know dense operands alone. No part raises
-// the number of bytes that are alive at the graph's peak.
+// the number of bytes that are alive at the graph's peak, counted as if no step
+// worked in place.
 Parts find_parts(const passes::ModelGraph& model,
                  const std::unordered_set<const fx::Node*>& updates,
                  bool dense_products);
