@@ -12,8 +12,6 @@ using program::TileAccess;
 
 namespace {
 
-// Vectors that may be alive at once, in registers or near by.
-constexpr int kMostLive = 20;
 // More do not fit sixteen registers beside the numbers that they share.
 constexpr int kVectors = 2;
 
@@ -21,16 +19,6 @@ constexpr int kVectors = 2;
 
 int epilogue_vectors(const ScalarBody& body) {
   return program::body_cost(body) <= kInlineEpilogueCost ? 1 : kVectors;
-}
-
-SideBySide::SideBySide(VectorBuilder& b)
-    : b_(b),
-      block_(b.ir().GetInsertBlock()),
-      before_(block_->empty() ? nullptr : &block_->back()) {}
-
-void SideBySide::arrange() const {
-  if (block_ == b_.ir().GetInsertBlock())
-    interleave_chains(*block_, before_, kMostLive);
 }
 
 EpilogueOperands::EpilogueOperands(VectorBuilder& b,
@@ -90,9 +78,8 @@ void emit_tile_epilogue(VectorBuilder& b, const ScalarBody& body,
       const TileAccess& access = extras[slot];
       Value* at = vector.address(slot);
       if (access.column == 0) return b.load_broadcast(access.dtype, at, lanes);
-      return vector.mask == nullptr
-                 ? b.load(access.dtype, at, lanes)
-                 : b.load(access.dtype, at, vector.mask);
+      return vector.mask == nullptr ? b.load(access.dtype, at, lanes)
+                                    : b.load(access.dtype, at, vector.mask);
     });
     results.emplace_back();
     for (size_t i = 0; i < outputs.size(); ++i)

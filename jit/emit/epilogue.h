@@ -58,19 +58,4 @@ inline constexpr int kInlineEpilogueCost = 6;
 // How many vectors an epilogue is computed for side by side.
 int epilogue_vectors(const ScalarBody& body);
 
-// The order of what is emitted for several vectors, from the builder's position
-// on: side by side, since each waits for its own results and processors look
-// only some dozens of instructions ahead.
-class SideBySide {
- public:
-  explicit SideBySide(VectorBuilder& b);
-  // Before the first store.
-  void arrange() const;
-
- private:
-  VectorBuilder& b_;
-  llvm::BasicBlock* block_;
-  llvm::Instruction* before_;
-};
-
 }  // namespace fxjit::jit

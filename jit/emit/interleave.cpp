@@ -20,6 +20,10 @@ constexpr int kLoad = 7;
 constexpr int kDivision = 20;
 constexpr int kAddress = 1;
 
+// Vectors that may be alive at once where several are made side by side, in
+// registers or near by; the rest of AVX-512's 32 holds the body's constants.
+constexpr int kMostLive = 20;
+
 int latency(const Instruction& instruction) {
   switch (instruction.getOpcode()) {
     case Instruction::Load:
@@ -125,6 +129,16 @@ void interleave_chains(llvm::BasicBlock& block, llvm::Instruction* before,
   for (size_t i : rank) order.push_back(run[i]);
   if (run.empty() || most_live(order) > max_live) return;
   for (size_t i = 1; i < order.size(); ++i) order[i]->moveAfter(order[i - 1]);
+}
+
+SideBySide::SideBySide(VectorBuilder& b)
+    : b_(b),
+      block_(b.ir().GetInsertBlock()),
+      before_(block_->empty() ? nullptr : &block_->back()) {}
+
+void SideBySide::arrange() const {
+  if (block_ == b_.ir().GetInsertBlock())
+    interleave_chains(*block_, before_, kMostLive);
 }
 
 }  // namespace fxjit::jit

@@ -4,6 +4,8 @@
 
 #include <llvm/IR/BasicBlock.h>
 
+#include "jit/emit/vector_builder.h"
+
 namespace fxjit::jit {
 
 // Reorders the instructions after `before` (from the beginning of the block if
@@ -15,5 +17,20 @@ namespace fxjit::jit {
 // alive at once.
 void interleave_chains(llvm::BasicBlock& block, llvm::Instruction* before,
                        int max_live);
+
+// The order of what is emitted for several vectors, from the builder's position
+// on: side by side, since each waits for its own results and processors look
+// only some dozens of instructions ahead.
+class SideBySide {
+ public:
+  explicit SideBySide(VectorBuilder& b);
+  // Before the first store.
+  void arrange() const;
+
+ private:
+  VectorBuilder& b_;
+  llvm::BasicBlock* block_;
+  llvm::Instruction* before_;
+};
 
 }  // namespace fxjit::jit

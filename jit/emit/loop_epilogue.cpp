@@ -4,6 +4,7 @@
 
 #include "jit/emit/body.h"
 #include "jit/emit/epilogue.h"
+#include "jit/emit/interleave.h"
 
 namespace fxjit::jit {
 

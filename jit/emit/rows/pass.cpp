@@ -14,9 +14,6 @@ namespace {
 // work, which is more than the 64 lines or so that the processor prefetches by
 // itself.
 constexpr int64_t kPrefetchBytes = 2048;
-// Vectors that may be alive at once; the rest of AVX-512's 32 registers holds
-// the body's constants.
-constexpr int kMostLive = 20;
 
 bool is_constant(Value* number) { return llvm::isa<llvm::Constant>(number); }
 
@@ -121,8 +118,7 @@ Values RowPass::strip(Value* lo, Value* hi, int copies,
 // mix the vectors otherwise.
 Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   Values next = accumulators;
-  llvm::BasicBlock* block = b_.ir().GetInsertBlock();
-  llvm::Instruction* before = block->empty() ? nullptr : &block->back();
+  const SideBySide side_by_side(b_);
   std::deque<std::pair<BodyValues, Place>> lanes;
   for (int copy = 0; copy < copies; ++copy) {
     const Place place{b_.add(first, b_.i64(int64_t{copy} * b_.lanes()))};
@@ -136,9 +132,7 @@ Values RowPass::vectors(Value* first, int copies, const Values& accumulators) {
   int copy = 0;
   for (auto& [values, place] : lanes) accumulate(values, place, copy++, next);
   if (heavy_) prefetch_inputs(first, copies);
-  if (heavy_ && b_.long_tables() && block == b_.ir().GetInsertBlock()) {
-    interleave_chains(*block, before, kMostLive);
-  }
+  if (heavy_ && b_.long_tables()) side_by_side.arrange();
   for (auto& [values, place] : lanes) store(values, place);
   return next;
 }
